@@ -93,8 +93,6 @@ struct error *outcomes_open(const char *path, char *const *command,
 	outcomes->lock_fd = -1;
 	shared_worker_init(&outcomes->worker);
 	err = store_open(path, &outcomes_kind, &outcomes->store);
-	if (err && err->kind == ERROR_FORMAT)
-		err->kind = ERROR_USAGE;
 	/* now, and not closed before the end: see store/store.h */
 	if (!err) {
 		outcomes->lock_fd = open(path, O_RDWR | O_CLOEXEC);
@@ -272,8 +270,6 @@ struct error *outcomes_since(struct outcomes *outcomes, const char *other,
 				   "%s: there is no store of a "
 				   "hunt",
 				   other);
-	if (err && err->kind == ERROR_FORMAT)
-		err->kind = ERROR_USAGE;
 	if (!err)
 		err = store_begin_write(outcomes->store);
 	if (!err)

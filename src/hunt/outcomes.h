@@ -29,7 +29,7 @@ struct outcomes_counts {
 
 /*
  * Open the store, or create it for this command (ended by NULL). ERROR_USAGE:
- * the file is something else, or of another command.
+ * it is of another command; ERROR_FORMAT: the file is something else.
  */
 struct error *outcomes_open(const char *path, char *const *command,
 			    struct outcomes **ret);

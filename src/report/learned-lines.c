@@ -210,22 +210,34 @@ static struct error *parse_line(const char *text, size_t length,
 	return in.err;
 }
 
+/*
+ * The next line without its end, or what the file ends with; STATE_LINE_MAX + 1
+ * bytes at most. False: there is none.
+ */
+static bool next_line(FILE *file, char *text, size_t *ret_length)
+{
+	size_t length = 0;
+	int byte = EOF;
+
+	while (length <= STATE_LINE_MAX && (byte = getc(file)) != EOF &&
+	       byte != '\n')
+		text[length++] = (char)byte;
+	*ret_length = length;
+	return length > 0 || byte != EOF;
+}
+
 static struct error *read_lines(FILE *file, const char *path,
 				struct state_file *state)
 {
-	cleanup_free char *text = NULL;
-	struct error *err = NULL;
-	size_t room = 0;
-	ssize_t length;
+	cleanup_free char *text = malloc(STATE_LINE_MAX + 1);
+	struct error *err = text ? NULL : error_nomem;
+	size_t length;
 
-	for (uint64_t n = 1; !err; n++) {
-		length = getline(&text, &room, file);
-		if (length < 0)
-			break;
+	for (uint64_t n = 1; !err && next_line(file, text, &length); n++) {
 		if (length > STATE_LINE_MAX)
 			err = wrong("this line is longer than any of a state");
 		else
-			err = parse_line(text, (size_t)length, state);
+			err = parse_line(text, length, state);
 		err = error_wrap(err, "%s:%" PRIu64, path, n);
 	}
 	if (!err && ferror(file))

@@ -18,8 +18,6 @@ struct error *state_load(struct state *state, const char *path)
 		err = learned_read(&state->before, path);
 	if (!err)
 		err = learned_add(&state->learned, &state->before);
-	if (err && err->kind == ERROR_FORMAT)
-		err->kind = ERROR_USAGE;
 	return err;
 }
 

@@ -19,7 +19,7 @@ struct state {
 };
 
 /*
- * ERROR_USAGE if the file is no state, so that nothing is run for nothing. End
+ * ERROR_FORMAT if the file is no state, so that nothing is run for nothing. End
  * with state_deinit(), also after an error.
  */
 struct error *state_load(struct state *state, const char *path);

@@ -83,8 +83,6 @@ struct error *statefile_open(const char *path, char *const *command,
 		err = error_nomem;
 	if (!err)
 		err = store_open(path, &journal_kind, &state->store);
-	if (err && err->kind == ERROR_FORMAT)
-		err->kind = ERROR_USAGE;
 	if (!err)
 		err = begin(state, command);
 	if (err)

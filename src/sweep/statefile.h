@@ -41,8 +41,8 @@ bool statefile_within(const struct statefile_limits *limits, uint64_t run);
 
 /*
  * Open or create the file, and read it into the results. A new one gets the
- * command and the seed. One of another command or seed, or that is no state of
- * a sweep, is refused with ERROR_USAGE, and not changed.
+ * command and the seed. One of another command or seed is refused with
+ * ERROR_USAGE, what is no state of a sweep with ERROR_FORMAT, and not changed.
  */
 struct error *statefile_open(const char *path, char *const *command,
 			     uint64_t seed, struct results *results,

@@ -48,32 +48,39 @@ is "all sites are instructions of the file" \
 
 echo 'int main(void)' >"$work/source.c"
 run run --state "$work/source.c" -- touch "$work/ran"
-is "what is no state: 2" "$status" 2
+is "what is no state: 125" "$status" 125
 is "its line is named" "$(grep -c "source.c:1: " "$work/err")" 1
+is "no help is offered" "$(grep -c "Try" "$work/err")" 0
 is "nothing was run" "$([ -e "$work/ran" ] && echo ran)" ""
 is "and the file is as it was" "$(cat "$work/source.c")" "int main(void)"
+# A line without end is not read to its end: 4 GB of zeros, in 200 MB of memory.
+truncate -s 4G "$work/zeros"
+(ulimit -d 200000 && run run --state "$work/zeros" -- touch "$work/ran" &&
+	exit "$status")
+is "a line without end: 125" $? 125
+matches "its line is named (2)" "$work/err" "zeros:1: .*longer than any"
 head -c 5000 "$state" >"$work/torn"
 cp "$work/torn" "$work/torn.before"
 run run --state "$work/torn" -- touch "$work/ran"
-is "a state cut short: 2" "$status" 2
+is "a state cut short: 125" "$status" 125
 matches "it is named" "$work/err" "$work/torn: "
 is "nothing was run (2)" "$([ -e "$work/ran" ] && echo ran)" ""
 is "and it is as it was" "$(cmp "$work/torn" "$work/torn.before" 2>&1)" ""
 cp "$state" "$work/later"
 sqlite3 "$work/later" 'PRAGMA user_version=2'
 run run --state "$work/later" -- touch "$work/ran"
-is "a state of a later version: 2" "$status" 2
+is "a state of a later version: 125" "$status" 125
 matches "its version is named" "$work/err" "$work/later: version 2"
 is "nothing was run (3)" "$([ -e "$work/ran" ] && echo ran)" ""
 sqlite3 "$work/mine" 'CREATE TABLE mine (x)'
 run run --state "$work/mine" -- true
-is "a database of somebody else: 2" "$status" 2
+is "a database of somebody else: 125" "$status" 125
 is "has no table of ours" "$(sqlite3 "$work/mine" .tables)" mine
 run run --state /dev/full -- true
-is "a device: 2" "$status" 2
+is "a device: 125" "$status" 125
 matches "is named" "$work/err" "/dev/full: "
 run run --state "$work" -- true
-is "a directory: 2" "$status" 2
+is "a directory: 125" "$status" 125
 run run --state "$work/none/such" -- true
 is "a folder that is not there: 125" "$status" 125
 : >"$work/empty"
@@ -112,12 +119,12 @@ run run --state "$work/old" -- true
 is "once" "$(runs "$work/old") $(grep -c import "$work/err")" "7 0"
 sed '3s/0x10/x/' "$work/old.before" >"$work/bad"
 run run --state "$work/bad" -- true
-is "bad JSON lines: 2" "$status" 2
+is "bad JSON lines: 125" "$status" 125
 is "their line is named" "$(grep -c "bad:3: " "$work/err")" 1
 cp "$work/old.before" "$work/two"
 echo mine >"$work/two.jsonl"
 run run --state "$work/two" -- touch "$work/ran"
-is "a file is in the way of an import: 2" "$status" 2
+is "a file is in the way of an import: 125" "$status" 125
 is "nothing was run (4)" "$([ -e "$work/ran" ] && echo ran)" ""
 is "and it stays" "$(cat "$work/two.jsonl")" mine
 

@@ -337,7 +337,7 @@ sweep --runs 2 --min-samples 0 -- "$T/single.O2" 0.2
 cp "$d/state.db" "$work/whole.db"
 head -c 5000 "$work/whole.db" >"$d/state.db"
 sweep --runs 3 --min-samples 0 -- "$T/single.O2" 0.2
-is "a damaged state is refused: 2" "$status" 2
+is "a damaged state is refused: 125" "$status" 125
 matches "it is named" "$work/err" "$d/state.db: "
 is "and stays" "$(cmp "$work/whole.db" "$d/state.db" 2>&1 | grep -c EOF)" 1
 rm "$d/state.db"*

@@ -200,6 +200,24 @@ static void what_is_wrong_is_named_with_its_line(void **state)
 	refused(HEAD MODULE "{\"type\":\"si", ":3: column");
 }
 
+/* As long as may be, and a byte more, at the end of the file or not. */
+static void a_line_is_bounded(void **state)
+{
+	enum { MOST = 1 << 16 };
+	char *line = malloc(MOST + 3);
+
+	(void)state;
+	assert_non_null(line);
+	memset(line, ' ', MOST + 1);
+	strcpy(line + MOST, "\n");
+	refused(line, ":1: column");
+	strcpy(line + MOST, " ");
+	refused(line, ":1: this line is longer");
+	strcpy(line + MOST, " \n");
+	refused(line, ":1: this line is longer");
+	free(line);
+}
+
 static void empty_and_unknown_lines_are_fine(void **state)
 {
 	struct learned learned;
@@ -589,6 +607,7 @@ int main(void)
 		CASE(what_is_the_same_has_one_number),
 		CASE(a_file_gives_what_was_saved),
 		CASE(what_is_wrong_is_named_with_its_line),
+		CASE(a_line_is_bounded),
 		CASE(empty_and_unknown_lines_are_fine),
 		CASE(what_is_no_file_is_refused),
 		CASE(lines_are_imported),

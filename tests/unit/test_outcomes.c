@@ -241,10 +241,11 @@ static void what_has_not_changed_is_not_tried(void **state)
 	counts_are(2, 0, 0);
 }
 
-static void is_refused(struct error *err, const char *words)
+static void is_refused(struct error *err, enum error_kind kind,
+		       const char *words)
 {
 	assert_non_null(err);
-	assert_int_equal(err->kind, ERROR_USAGE);
+	assert_int_equal(err->kind, kind);
 	if (!strstr(error_message(err), words))
 		fail_msg("'%s' lacks '%s'", error_message(err), words);
 	error_free(err);
@@ -259,15 +260,18 @@ static void other_stores_are_refused(void **state)
 	FILE *file = fopen(old_path, "w");
 
 	(void)state;
-	is_refused(outcomes_open(path, shorter, &other), path);
-	is_refused(outcomes_open(path, longer, &other), "of another command");
+	is_refused(outcomes_open(path, shorter, &other), ERROR_USAGE, path);
+	is_refused(outcomes_open(path, longer, &other), ERROR_USAGE,
+		   "of another command");
 	assert_non_null(file);
 	fputs("This is a text that is no database, of some length.\n", file);
 	fclose(file);
-	is_refused(outcomes_open(old_path, command, &other), old_path);
-	is_refused(outcomes_since(outcomes, old_path, &count), old_path);
+	is_refused(outcomes_open(old_path, command, &other), ERROR_FORMAT,
+		   old_path);
+	is_refused(outcomes_since(outcomes, old_path, &count), ERROR_FORMAT,
+		   old_path);
 	unlink(old_path);
-	is_refused(outcomes_since(outcomes, old_path, &count),
+	is_refused(outcomes_since(outcomes, old_path, &count), ERROR_USAGE,
 		   "no store of a hunt");
 }
 

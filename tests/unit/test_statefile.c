@@ -348,7 +348,7 @@ static void another_file_is_left_alone(void **state)
 		put_file(texts[i]);
 		err = open_as(&view, command, 100);
 		assert_non_null(err);
-		assert_int_equal(err->kind, ERROR_USAGE);
+		assert_int_equal(err->kind, ERROR_FORMAT);
 		assert_non_null(strstr(error_message(err), path));
 		error_free(err);
 		results_deinit(&view.results);
@@ -458,7 +458,7 @@ static void a_device_is_refused(void **state)
 	results_init(&results, &plan);
 	err = statefile_open("/dev/null", command, 100, &results, &none);
 	assert_non_null(err);
-	assert_int_equal(err->kind, ERROR_USAGE);
+	assert_int_equal(err->kind, ERROR_FORMAT);
 	assert_string_equal(error_message(err),
 			    "/dev/null: this is no regular file");
 	error_free(err);
