@@ -379,5 +379,5 @@ int main(int argc, char **argv)
 	if (argc > 3 && strcmp(argv[1], "--child") == 0)
 		return child_main(atoi(argv[2]), atoi(argv[3]));
 	tracee_lock_registers();
-	return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sound", tests, NULL, NULL);
 }

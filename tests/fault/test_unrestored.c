@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
-#include "tracee.h"
+#include "../unit/tracee.h"
 
 #include <errno.h>
 #include <sys/ptrace.h>
 
-#include "frontend.h"
+#include "../unit/frontend.h"
 
 /* Shared with the tracer. */
 struct refusals {
