@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "recorder/shadow.h"
+#include "recorder/slots.h"
 #include "recorder/table.h"
 #include "recorder/uses.h"
 
@@ -79,14 +80,20 @@ static inline bool again_is_dropped(const struct shadow *shadow,
 }
 
 /*
- * Whether the slot is of these bytes, and the locks that all its accesses had
- * stay what they are.
+ * Whether the slot is of the use, and the locks that all its accesses had stay
+ * what they are.
  */
 static inline bool again_is_of(const struct again *again, const struct use *use,
 			       const struct slot *slot)
 {
-	return slot->use == use->id && (again->mask & ~slot->mask) == 0 &&
+	return slot->use == use->id &&
 	       (slot->common == again->lockset || slot->common == 0);
+}
+
+static inline bool again_has_bytes(const struct again *again,
+				   const struct slot *slot)
+{
+	return (again->mask & ~slot->mask) == 0;
 }
 
 /* Whether the use's memo is of that, and it was counted. */
@@ -102,7 +109,7 @@ static inline bool again_memo(struct shadow *shadow, const struct use *use,
 		shadow->starved += use->memo.starved;
 		return true;
 	}
-	if (!again_is_of(again, use, slot))
+	if (!again_is_of(again, use, slot) || !again_has_bytes(again, slot))
 		return false;
 	slot_count(slot, again->sequence);
 	return true;
@@ -136,6 +143,10 @@ static inline bool shadow_again(struct shadow *shadow, struct use *use,
 		slot = granule_slot(shadow, granule, i);
 		if (!again_is_of(again, use, slot))
 			return false;
+		/* a granule of one thread has one slot for all bytes of a use */
+		if (granule->shared && !again_has_bytes(again, slot))
+			return false;
+		slot->mask |= again->mask;
 		slot_count(slot, again->sequence);
 	} else if (again_is_dropped(shadow, granule, again)) {
 		granule->written |= again->writes;

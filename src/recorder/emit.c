@@ -10,6 +10,7 @@
 #include "hunt/trace-format.h"
 #include "recorder/os.h"
 #include "recorder/recorder.h"
+#include "recorder/slots.h"
 
 enum {
 	CLOCK_STEP = 1000000, /* ns */

@@ -10,6 +10,7 @@
 #include "recorder/again.h"
 #include "recorder/emit.h"
 #include "recorder/os.h"
+#include "recorder/slots.h"
 #include "recorder/watched.h"
 
 void recorder_init(struct recorder *recorder,

@@ -19,6 +19,7 @@
 #include "recorder/again.h"
 #include "recorder/locks.h"
 #include "recorder/os.h"
+#include "recorder/slots.h"
 #include "recorder/uses.h"
 
 enum { CHUNKS_ROOM_FIRST = 4096 };
@@ -194,7 +195,7 @@ static void forget_granules(struct shadow *shadow, const struct granule *kept,
 		const struct granule *granule = &chunk->granules[at];
 
 		if (!granule->shared && granule != kept &&
-		    (many ? granule->many : granule->few) != 0)
+		    granule->count > (many ? SHADOW_FEW : 0))
 			shadow_clear(shadow, chunk, (uint64_t)at * 8);
 		advance_hand(shadow);
 	}
@@ -223,7 +224,7 @@ static uint32_t new_row(struct shadow *shadow, struct records *rows)
 static uint32_t take_few(struct shadow *shadow, const struct granule *granule)
 {
 	uint32_t id = shadow->unused_few ? 0 : new_row(shadow, &shadow->few);
-	const struct row_few *row;
+	struct row_few *row;
 
 	if (id == 0) {
 		if (!shadow->unused_few)
@@ -231,8 +232,9 @@ static uint32_t take_few(struct shadow *shadow, const struct granule *granule)
 		id = shadow->unused_few;
 		if (id == 0)
 			return 0;
-		row = records_at(&shadow->few, id);
+		row = few_at(shadow, id);
 		shadow->unused_few = row->next;
+		row->many = 0;
 	}
 	shadow->used += sizeof(*row);
 	return id;
@@ -249,7 +251,7 @@ static uint32_t take_many(struct shadow *shadow, const struct granule *granule)
 		id = shadow->unused_many;
 		if (id == 0)
 			return 0;
-		row = records_at(&shadow->many, id);
+		row = many_at(shadow, id);
 		shadow->unused_many = row->next;
 		row->next = 0;
 	}
@@ -260,7 +262,7 @@ static uint32_t take_many(struct shadow *shadow, const struct granule *granule)
 /* Make room for one more slot; false: there is none. */
 static bool grow(struct shadow *shadow, struct granule *granule)
 {
-	uint32_t i = granule->count, *end = &granule->many;
+	uint32_t i = granule->count, *end;
 
 	if (i > 0 && (i < SHADOW_FEW || (i - SHADOW_FEW) % SHADOW_MANY != 0))
 		return true;
@@ -268,9 +270,9 @@ static bool grow(struct shadow *shadow, struct granule *granule)
 		granule->few = take_few(shadow, granule);
 		return granule->few != 0;
 	}
+	end = &few_at(shadow, granule->few)->many;
 	while (*end != 0)
-		end = &((struct row_many *)records_at(&shadow->many, *end))
-			       ->next;
+		end = &many_at(shadow, *end)->next;
 	*end = take_many(shadow, granule);
 	return *end != 0;
 }
@@ -491,6 +493,24 @@ void shadow_touch(struct shadow *shadow, const struct touch *touch,
 	memo->starved = shadow->starved != starved;
 }
 
+static void free_rows(struct shadow *shadow, uint32_t few)
+{
+	struct row_few *first = few_at(shadow, few);
+
+	while (first->many != 0) {
+		uint32_t id = first->many;
+		struct row_many *row = many_at(shadow, id);
+
+		first->many = row->next;
+		row->next = shadow->unused_many;
+		shadow->unused_many = id;
+		shadow->used -= sizeof(*row);
+	}
+	first->next = shadow->unused_few;
+	shadow->unused_few = few;
+	shadow->used -= sizeof(*first);
+}
+
 void shadow_clear(struct shadow *shadow, struct shadow_chunk *chunk,
 		  uint64_t address)
 {
@@ -498,21 +518,7 @@ void shadow_clear(struct shadow *shadow, struct shadow_chunk *chunk,
 
 	chunk->generation++;
 	chunk->shared -= granule->shared;
-	if (granule->few != 0) {
-		struct row_few *row = records_at(&shadow->few, granule->few);
-
-		row->next = shadow->unused_few;
-		shadow->unused_few = granule->few;
-		shadow->used -= sizeof(*row);
-	}
-	while (granule->many != 0) {
-		uint32_t id = granule->many;
-		struct row_many *row = records_at(&shadow->many, id);
-
-		granule->many = row->next;
-		row->next = shadow->unused_many;
-		shadow->unused_many = id;
-		shadow->used -= sizeof(*row);
-	}
+	if (granule->few != 0)
+		free_rows(shadow, granule->few);
 	*granule = (struct granule){ 0 };
 }

@@ -60,6 +60,7 @@ struct slot {
 /* Slots side by side. */
 struct row_few {
 	struct slot slots[SHADOW_FEW];
+	uint32_t many; /* rows: a list of more slots of the granule */
 	uint32_t next; /* that is unused */
 };
 
@@ -68,8 +69,9 @@ struct row_many {
 	uint32_t next; /* of the granule; or that is unused */
 };
 
+/* Four have a line of the processor's cache. */
 struct granule {
-	uint32_t few, many; /* rows: the first slots, and a list of more */
+	uint32_t few; /* the row of the first slots */
 	uint16_t owner; /* the first thread's number, cut off */
 	uint8_t count; /* of slots; 0: never accessed, or forgotten */
 	uint8_t reads : 5; /* of these, that only read, before it was shared */
@@ -82,7 +84,8 @@ struct granule {
 struct shadow_chunk {
 	uint64_t number; /* address >> SHADOW_SHIFT */
 	uint64_t generation; /* counts granules that were cleared, or shared */
-	uint32_t shared; /* of its granules */
+	uint64_t shared; /* of its granules */
+	uint64_t unused[5];
 	struct granule granules[SHADOW_GRANULES];
 };
 
@@ -132,30 +135,6 @@ void shadow_reset(struct shadow *shadow);
 /* The chunk that has the address; NULL: no access was recorded there. */
 struct shadow_chunk *shadow_find(struct shadow *shadow, uint64_t address);
 
-static inline struct granule *granule_at(struct shadow_chunk *chunk,
-					 uint64_t address)
-{
-	return &chunk->granules[address / 8 % SHADOW_GRANULES];
-}
-
-/* Slot i of the granule, from 0. */
-static inline struct slot *granule_slot(const struct shadow *shadow,
-					const struct granule *granule,
-					uint32_t i)
-{
-	struct row_many *row;
-
-	if (i < SHADOW_FEW) {
-		struct row_few *few = records_at(&shadow->few, granule->few);
-
-		return &few->slots[i];
-	}
-	row = records_at(&shadow->many, granule->many);
-	for (i -= SHADOW_FEW; i >= SHADOW_MANY; i -= SHADOW_MANY)
-		row = records_at(&shadow->many, row->next);
-	return &row->slots[i];
-}
-
 /*
  * Fold an access into its granule, and remember that in *memo. The value of a new
  * slot is read from touch->copy.
@@ -169,20 +148,6 @@ void slot_fill(struct slot *slot, const struct touch *touch);
 /* One more of it. */
 void slot_repeat(struct slot *slot, const struct touch *touch,
 		 struct locksets *locksets);
-
-/* The same, if its locks are those of all before it. */
-static inline void slot_count(struct slot *slot, uint64_t sequence)
-{
-	slot->count += slot->count != UINT32_MAX;
-	slot->last = (uint32_t)(sequence / 256);
-}
-
-/* Whether the memo is of that granule, as it is now. */
-static inline bool memo_holds(const struct shadow_memo *memo, uint64_t address)
-{
-	return memo->address == address && memo->generation &&
-	       *memo->generation == memo->seen;
-}
 
 /*
  * Free the rows of the granule of an address: what is there now is another
