@@ -373,14 +373,6 @@ static bool is_private(struct recorder *recorder, const struct thread *thread,
 	return !chunk || granule_at(chunk, address)->count == 0;
 }
 
-static bool is_left_out(struct recorder *recorder, uint64_t address)
-{
-	const struct thread *thread = recorder->current;
-
-	return !thread || thread->muted != 0 ||
-	       is_private(recorder, thread, address);
-}
-
 /* Of an access that is counted, and has the next sequence number. */
 static struct touch new_touch(const struct recorder *recorder,
 			      const struct site *site, const struct use *use)
@@ -428,15 +420,20 @@ static void touch_use(struct recorder *recorder, const struct site *site,
 		place_chunks(recorder);
 }
 
+/*
+ * An instruction may access a thread's own stack at one time, and memory of others
+ * at another: each execution counts, but those of functions that only run muted.
+ */
 void recorder_range(struct recorder *recorder, struct site *site,
 		    uint64_t address, uint64_t size)
 {
+	const struct thread *thread = recorder->current;
 	struct use *use;
 
-	if (is_left_out(recorder, address))
+	if (!thread || (thread->muted != 0 && site->function == 0))
 		return;
 	use = count_use(recorder, site);
-	if (!use)
+	if (!use || thread->muted != 0 || is_private(recorder, thread, address))
 		return;
 	if (recorder->options.whole)
 		touch_whole(recorder, site, use, address, size);
@@ -465,46 +462,81 @@ void recorder_moved(struct recorder *recorder, struct thread *thread,
 	recorder->current = current;
 }
 
-/* Whether the access is one that needs no more than counting. */
-static inline bool count_again(struct recorder *recorder, struct use *use,
-			       const struct site *site, uint64_t address)
+static inline struct again again_of(const struct recorder *recorder,
+				    const struct site *site, uint64_t address)
 {
-	const uint32_t mask = (uint32_t)site->bytes << address % 8;
-	const struct again again = {
+	return (struct again){
 		.address = address - address % 8,
 		.sequence = recorder->sequence + 1,
 		.lockset = recorder->current->lockset,
-		.mask = (uint8_t)mask,
+		.mask = (uint8_t)(site->bytes << address % 8),
 		.writes = site->flags & TRACE_WRITES,
 	};
-
-	if (mask - 1 >= UINT8_MAX)
-		return false;
-	if (!again_memo(&recorder->shadow, use, &again) &&
-	    !shadow_again(&recorder->shadow, use, &again))
-		return false;
-	recorder->sequence++;
-	recorder->dropped_locksets += again.lockset == LOCKSET_UNKNOWN;
-	return true;
 }
 
-/* The functions that it calls last are seldom called: it saves no registers. */
+/* Whether its bytes are of one granule. */
+static inline bool is_in_one(const struct site *site, uint64_t address)
+{
+	return ((uint32_t)site->bytes << address % 8) - 1 < UINT8_MAX;
+}
+
+static inline void count_access(struct recorder *recorder,
+				const struct again *again)
+{
+	recorder->sequence++;
+	recorder->dropped_locksets += again->lockset == LOCKSET_UNKNOWN;
+}
+
+/* An access that is counted, and that the use's memo is not of. */
+static __attribute__((noinline)) void fold_access(struct recorder *recorder,
+						  const struct site *site,
+						  struct use *use,
+						  uint64_t address)
+{
+	const struct again again = again_of(recorder, site, address);
+
+	if (is_in_one(site, address) &&
+	    shadow_again(&recorder->shadow, use, &again))
+		count_access(recorder, &again);
+	else
+		touch_use(recorder, site, use, address, site->size);
+}
+
+/* The same to the thread's own stack, which another one has accessed. */
+static __attribute__((noinline)) void fold_on_stack(struct recorder *recorder,
+						    const struct site *site,
+						    struct use *use,
+						    uint64_t address)
+{
+	if (!is_private(recorder, recorder->current, address))
+		fold_access(recorder, site, use, address);
+}
+
+/* What is done most often needs few registers: it saves none. */
 void recorder_access(struct recorder *recorder, struct site *site,
 		     uint64_t address)
 {
 	const struct thread *thread = recorder->current;
 	struct use *use = site->last;
+	struct again again;
 
-	if (!thread || thread->muted != 0)
-		return;
-	if (address - thread->stack_low < thread->stack_size ||
-	    site->key != thread->key || !use || recorder->whole_or_raw) {
+	if (!thread || thread->muted != 0 || site->key != thread->key || !use ||
+	    recorder->whole_or_raw) {
 		recorder_range(recorder, site, address, site->size);
 		return;
 	}
 	use->executions++;
-	if (!count_again(recorder, use, site, address))
-		touch_use(recorder, site, use, address, site->size);
+	if (address - thread->stack_low < thread->stack_size) {
+		if (thread->reached)
+			fold_on_stack(recorder, site, use, address);
+		return;
+	}
+	again = again_of(recorder, site, address);
+	if (is_in_one(site, address) &&
+	    again_memo(&recorder->shadow, use, &again))
+		count_access(recorder, &again);
+	else
+		fold_access(recorder, site, use, address);
 }
 
 static void set_context(struct thread *thread, uint32_t context)

@@ -13,6 +13,7 @@ enum { USES_RESERVED = 1 << 14 }; /* for context 0 */
 
 _Static_assert(USES_MAX < 1 << 24, "use.next has 24 bits");
 _Static_assert(sizeof(struct use) == 64, "one line of the processor's cache");
+_Static_assert(sizeof(struct site) == 64, "likewise");
 
 void uses_init(struct uses *uses)
 {

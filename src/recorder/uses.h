@@ -14,6 +14,7 @@
 
 enum { USES_MAX = 1 << 20 };
 
+/* As a use, it has a line of the processor's cache to itself. */
 struct site {
 	uint64_t address; /* of the instruction */
 	uint64_t key; /* of the last use; uses_key() */
@@ -26,6 +27,7 @@ struct site {
 	uint32_t other; /* of a compare-and-swap: the site of its failure */
 	bool wanted; /* a cell of it is in the trace */
 	uint8_t bytes; /* a bit for each; 0: more than 8 */
+	uint8_t unused[14];
 };
 
 struct use {

@@ -415,6 +415,48 @@ static void own_stack_is_left_out(void **state)
 	assert_int_equal(end.sequence, 1);
 }
 
+/* An instruction that is given an address may have either. */
+static void executions_on_the_own_stack_count(void **state)
+{
+	(void)state;
+	first->stack_low = (uint64_t)(uintptr_t)memory;
+	first->stack_size = 16;
+	for (int i = 0; i < 5; i++)
+		access_at(first, CODE, TRACE_WRITES, &memory[i % 2], 8);
+	access_at(first, CODE, TRACE_WRITES, &memory[2], 8);
+	access_at(second, CODE, TRACE_WRITES, &memory[2], 8);
+	finish();
+	assert_int_equal(cells_count, 2);
+	assert_int_equal(cells[0].ordinal, 5);
+	assert_int_equal(cells[0].count, 1);
+	assert_int_equal(end.sequence, 2);
+}
+
+/* memcpy(3) of realloc(3) is not recorded, and that of others is. */
+static void muted_executions_of_string_functions_count(void **state)
+{
+	struct site *site;
+
+	(void)state;
+	site = uses_site_in(&recorder->uses, CODE,
+			    records_add(&recorder->modules.functions), 8,
+			    TRACE_WRITES);
+	assert_non_null(site);
+	recorder->current = first;
+	first->muted = 1;
+	recorder_access(recorder, site, (uint64_t)(uintptr_t)&memory[0]);
+	access_at(first, CODE + 4, TRACE_WRITES, &memory[2], 8);
+	first->muted = 0;
+	recorder_access(recorder, site, (uint64_t)(uintptr_t)&memory[2]);
+	access_at(first, CODE + 4, TRACE_WRITES, &memory[2], 8);
+	access_at(second, CODE + 8, TRACE_WRITES, &memory[2], 8);
+	finish();
+	assert_int_equal(cells_count, 3);
+	assert_int_equal(cells[0].ordinal, 1);
+	assert_int_equal(cells[1].ordinal, 0);
+	assert_int_equal(end.sequence, 3);
+}
+
 static void own_stack_counts_where_others_were(void **state)
 {
 	(void)state;
@@ -521,6 +563,8 @@ int main(void)
 		TEST(what_is_mapped_anew_is_another_variable),
 		TEST(without_memory_accesses_are_counted),
 		TEST(own_stack_is_left_out),
+		TEST(executions_on_the_own_stack_count),
+		TEST(muted_executions_of_string_functions_count),
 		TEST(own_stack_counts_where_others_were),
 		TEST(child_process_writes_a_trace_of_its_own),
 		TEST(short_way_keeps_what_the_long_one_does),

@@ -47,12 +47,6 @@ struct work {
  * Valgrind calls these from translated code, with what was known at
  * translation; the recorder is one for a process.
  */
-static VG_REGPARM(3) void on_access(struct recorder *recorder,
-				    struct site *site, Addr address)
-{
-	recorder_access(recorder, site, address);
-}
-
 static VG_REGPARM(3) void on_swap(struct recorder *recorder, struct site *site,
 				  Addr address, UWord success)
 {
@@ -188,7 +182,7 @@ static void add_access(const struct work *work, IRExpr *address, Int size,
 		guard = on_stack(work);
 	site = get_site(work, (uint32_t)size, flags);
 	if (site)
-		CALL(work->out, 3, on_access,
+		CALL(work->out, 3, recorder_access,
 		     mkIRExprVec_3(pointer(work->recorder), pointer(site),
 				   address),
 		     guard);
