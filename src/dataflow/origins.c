@@ -76,14 +76,10 @@ static enum effect effect_of(unsigned int id)
 	}
 }
 
-/* Moves of 8 bytes or more from, to and within vector registers. */
-static bool moves_vector(unsigned int id)
+/* Moves of whole vectors: each byte of them stays at its place. */
+static bool moves_in_place(unsigned int id)
 {
 	switch (id) {
-	case X86_INS_MOVQ:
-	case X86_INS_VMOVQ:
-	case X86_INS_MOVSD:
-	case X86_INS_VMOVSD:
 	case X86_INS_MOVAPS:
 	case X86_INS_MOVAPD:
 	case X86_INS_MOVUPS:
@@ -102,6 +98,20 @@ static bool moves_vector(unsigned int id)
 	case X86_INS_VMOVDQU:
 	case X86_INS_VLDDQU:
 	case X86_INS_VMOVNTDQ:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Other moves of 8 bytes or more from, to and within vector registers. */
+static bool moves_vector(unsigned int id)
+{
+	switch (id) {
+	case X86_INS_MOVQ:
+	case X86_INS_VMOVQ:
+	case X86_INS_MOVSD:
+	case X86_INS_VMOVSD:
 	case X86_INS_MOVLPS:
 	case X86_INS_MOVLPD:
 	case X86_INS_MOVHPS:
@@ -367,6 +377,7 @@ static void find_vector(const struct cs_insn *insn, struct origins *ret)
 		result.from |= value_of(operand(insn, i));
 		result.loaded |= i > 0 && is_memory(operand(insn, i));
 	}
+	result.in_place = moves_in_place(insn->id);
 	add(ret, result);
 }
 
@@ -391,7 +402,7 @@ static void find_results(const struct cs_insn *insn, struct origins *ret)
 	/* movsd is of strings, too, and of 4 bytes then */
 	if (!is_wide(insn))
 		return;
-	if (moves_vector(insn->id))
+	if (moves_in_place(insn->id) || moves_vector(insn->id))
 		effect = EFFECT_VECTOR;
 	switch (effect) {
 	case EFFECT_MOVE:

@@ -26,6 +26,11 @@ struct origins_result {
 	/* it is made of the values that these registers had before */
 	uint64_t from;
 	bool loaded; /* and of what the instruction reads from memory */
+	/*
+	 * of a vector: each 8 bytes of it are those at the same place of the one
+	 * register, or of the bytes that are loaded
+	 */
+	bool in_place;
 };
 
 struct origins {

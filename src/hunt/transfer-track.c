@@ -38,6 +38,10 @@ struct value {
 	uint64_t since; /* what was sent before this step led to other memory */
 	bool in_block; /* that is the one in question, of its block's bytes */
 	bool sent; /* by that store, as `transfer' says */
+	/* which 8 bytes of the vector, or of what was stored, counted from 1 */
+	uint32_t word; /* 0: any */
+	bool is_known; /* these are: `known' */
+	uint64_t known;
 	struct transfer transfer;
 	size_t next; /* as struct transfer has it */
 	uint64_t instructions;
@@ -115,6 +119,7 @@ static uint64_t hash_of(const struct value *value)
 		value->registers ? value->instruction : value->access,
 		value->made,
 		value->sent,
+		value->word,
 	};
 
 	return hash_blocks(parts, sizeof(parts));
@@ -187,9 +192,16 @@ static struct executed_write write_of(const struct transfer_tracker *tracker,
 	};
 }
 
-/* What the store stored is tracked from there on. */
-static void go_to(struct value *value, const struct executed_write *store)
+/* What the store stored at the address is tracked from there on. */
+static void go_to(struct value *value, const struct executed_write *store,
+		  uint64_t address)
 {
+	value->word = 0;
+	if (store->size > ADDRESS_BYTES &&
+	    (address - store->address) % ADDRESS_BYTES == 0)
+		value->word =
+			(uint32_t)((address - store->address) / ADDRESS_BYTES) +
+			1;
 	value->thread = store->thread;
 	value->number = store->number;
 	value->access = store->access;
@@ -284,16 +296,29 @@ static struct transfer_point point_of(const struct transfer_tracker *tracker,
 	};
 }
 
+/*
+ * What the access has loaded, of the bytes that are tracked; false: not known. Of a
+ * vector it is what became of it later.
+ */
+static bool value_read(const struct transfer_tracker *tracker,
+		       const struct translated_access *access, uint64_t *ret)
+{
+	bool is_own = access->has_value && access->size == ADDRESS_BYTES;
+
+	*ret = is_own ? access->value : tracker->value.known;
+	return is_own || (access->size > ADDRESS_BYTES && tracker->value.word &&
+			  tracker->value.is_known);
+}
+
 /* Another thread has written what access i has loaded (section 3.3). */
 static struct error *receive(struct transfer_tracker *tracker, size_t i,
 			     uint64_t address, struct executed_write write)
 {
 	const struct translated_access *access = &tracker->accesses.all[i];
 	struct value value = tracker->value;
-	uint64_t sent, received = access->value;
+	uint64_t sent, received;
 	bool is_sent_known = value_written(&write, address, &sent);
-	bool is_received_known = access->has_value &&
-				 access->size == ADDRESS_BYTES;
+	bool is_received_known = value_read(tracker, access, &received);
 	bool found;
 	struct error *err;
 
@@ -317,7 +342,9 @@ static struct error *receive(struct transfer_tracker *tracker, size_t i,
 	if (err || !found)
 		return err;
 	value.sent = true;
-	go_to(&value, &write);
+	value.is_known = true;
+	value.known = sent;
+	go_to(&value, &write, address);
 	return add_value(tracker, &value);
 }
 
@@ -368,7 +395,8 @@ static struct error *go_to_sender(struct transfer_tracker *tracker,
 	    write.thread != sent->thread || !covers(&write, sent->address))
 		return err;
 	value.sent = false;
-	go_to(&value, &write);
+	value.is_known = false;
+	go_to(&value, &write, sent->address);
 	value.instructions = 0;
 	value.hops = 0;
 	value.next = tracker->transfers->count;
@@ -420,14 +448,17 @@ static struct error *receive_call(struct transfer_tracker *tracker, size_t i,
 	return go_to_sender(tracker, &sent);
 }
 
-/* The thread itself has written it. */
-static struct error *go_to_store(struct transfer_tracker *tracker,
+/* The thread itself has written what access i has loaded. */
+static struct error *go_to_store(struct transfer_tracker *tracker, size_t i,
+				 uint64_t address,
 				 const struct executed_write *write)
 {
 	struct value value = tracker->value;
 
 	value.sent = false;
-	go_to(&value, write);
+	value.is_known =
+		value_read(tracker, &tracker->accesses.all[i], &value.known);
+	go_to(&value, write, address);
 	value.hops++;
 	return add_value(tracker, &value);
 }
@@ -448,6 +479,8 @@ static struct error *go_to_address(struct transfer_tracker *tracker,
 	value.instruction = instruction;
 	value.made = address;
 	value.in_block = false;
+	value.word = 0;
+	value.is_known = false;
 	if (written > value.since)
 		value.since = written;
 	value.hops++;
@@ -476,7 +509,7 @@ static struct error *track_word(struct transfer_tracker *tracker, size_t i,
 	else if (write.kind != EXECUTED_STORE)
 		return NULL;
 	else
-		err = is_own ? go_to_store(tracker, &write)
+		err = is_own ? go_to_store(tracker, i, address, &write)
 			     : receive(tracker, i, address, write);
 	/* its own frame was given to the thread by nobody */
 	if (err || (is_own && (read_at & ~FRAME) == 0))
@@ -508,6 +541,17 @@ static struct error *count_addresses(struct transfer_tracker *tracker, size_t i,
 	return err;
 }
 
+/* Of a vector that access i has loaded, the bytes that are tracked. */
+static struct error *track_place(struct transfer_tracker *tracker, size_t i)
+{
+	const struct translated_access *access = &tracker->accesses.all[i];
+	uint64_t at = (tracker->value.word - 1) * (uint64_t)ADDRESS_BYTES;
+
+	return at + ADDRESS_BYTES <= access->size
+		       ? track_word(tracker, i, access->address + at)
+		       : NULL;
+}
+
 /* What the instruction of the cursor's step has loaded. */
 static struct error *track_loads(struct transfer_tracker *tracker,
 				 uint32_t instruction)
@@ -521,6 +565,10 @@ static struct error *track_loads(struct transfer_tracker *tracker,
 		if (access.instruction != instruction || !access.done ||
 		    !(access.flags & TRACE_READS))
 			continue;
+		if (access.size > ADDRESS_BYTES && tracker->value.word) {
+			err = track_place(tracker, i);
+			continue;
+		}
 		if (access.size > ADDRESS_BYTES) {
 			uint32_t addresses;
 
@@ -551,6 +599,8 @@ static struct error *track_instruction(struct transfer_tracker *tracker,
 		if (!(result->to & value->registers))
 			continue;
 		from |= result->from;
+		if (!result->in_place)
+			value->word = 0;
 		if (!result->loaded)
 			continue;
 		if (!transfer_accesses_read(&tracker->accesses,
@@ -729,6 +779,8 @@ static struct error *track_store(struct transfer_tracker *tracker)
 		if (!origins->results[i].stored)
 			continue;
 		value->registers |= origins->results[i].from & ~OWN_STACK;
+		if (!origins->results[i].in_place)
+			value->word = 0;
 		if (origins->results[i].loaded)
 			err = track_loads(tracker, instruction);
 	}
@@ -773,10 +825,20 @@ static struct error *begin(struct transfer_tracker *tracker)
 	return value.registers ? add_value(tracker, &value) : NULL;
 }
 
+/* Are there more hand-overs than `before', and enough? */
+static bool is_enough(const struct transfer_tracker *tracker, size_t before)
+{
+	const struct transfer_question *question = tracker->question;
+
+	return question->is_enough && tracker->transfers->count > before &&
+	       question->is_enough(question->context, tracker->transfers);
+}
+
 struct error *transfer_track(struct transfer_tracker *tracker,
 			     const struct transfer_question *question,
 			     struct vec *ret, uint64_t *ret_instructions)
 {
+	bool enough = false;
 	struct error *err;
 
 	tracker->question = question;
@@ -785,12 +847,15 @@ struct error *transfer_track(struct transfer_tracker *tracker,
 	vec_clear(&tracker->values);
 	map_deinit(&tracker->seen);
 	err = begin(tracker);
-	while (!err && tracker->values.count > 0 &&
+	while (!err && !enough && tracker->values.count > 0 &&
 	       tracker->instructions < question->instructions) {
+		size_t before = ret->count;
+
 		/* the first one that was added is the nearest one */
 		tracker->value = *(struct value *)vec_at(&tracker->values, 0);
 		vec_remove_first(&tracker->values, 1);
 		err = track_value(tracker);
+		enough = is_enough(tracker, before);
 	}
 	*ret_instructions = tracker->instructions;
 	return err;

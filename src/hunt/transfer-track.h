@@ -15,6 +15,7 @@
 #ifndef HUNT_TRANSFER_TRACK_H
 #define HUNT_TRANSFER_TRACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -81,6 +82,9 @@ struct transfer_question {
 	uint64_t block, block_size;
 	uint64_t block_number; /* of the last step before it was allocated */
 	uint64_t instructions; /* that are gone back at most, of all values */
+	/* are the hand-overs that were found enough? NULL: never */
+	bool (*is_enough)(void *context, const struct vec *transfers);
+	void *context;
 };
 
 /* Both stay in use. A trace that lacks steps has fewer hand-overs. */

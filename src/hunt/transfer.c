@@ -312,11 +312,83 @@ static bool is_created_after(const struct judging *judging,
 			    later->point.thread, later->point.sequence);
 }
 
-/* The hand-overs of an access of the question, sent in steps from `since' on. */
+/* The questions about one access that is tracked. */
+struct asked {
+	const struct judging *judging;
+	size_t from, to;
+};
+
+static bool is_open(const struct judging *judging,
+		    const struct question *question)
+{
+	return !pair_at(judging, question->pair)->lack &&
+	       !is_created_after(judging, question);
+}
+
+/* Had the sender stored the address elsewhere, since the block is there? */
+static bool may_be_published(const struct judging *judging,
+			     const struct question *question,
+			     const struct transfer *transfer,
+			     struct transfer_published_question *ret)
+{
+	const struct trace_block *block =
+		recording_block(judging->recording, question->block);
+	const struct transfer_point *earlier = &question->earlier->point;
+
+	*ret = (struct transfer_published_question){
+		.thread = earlier->thread,
+		.low = block ? block->address : transfer->value,
+		.size = block ? block->size : 1,
+		.number = earlier->number,
+		.access = earlier->access,
+		.sent = transfer->sent.sequence,
+		.since = block ? transfer_instances_born(judging->instances,
+							 question->block)
+			       : 0,
+	};
+	return transfer->kind != TRANSFER_HEAP &&
+	       transfer_published_find(judging->published, ret);
+}
+
+static bool is_ordered_by(const struct judging *judging,
+			  const struct question *question,
+			  const struct vec *transfers)
+{
+	for (size_t i = 0; i < transfers->count; i++) {
+		const struct transfer *transfer = vec_at(transfers, i);
+		struct transfer_published_question asked;
+
+		if (orders(judging, transfer, question->earlier) &&
+		    !may_be_published(judging, question, transfer, &asked))
+			return true;
+	}
+	return false;
+}
+
+/* Does a hand-over order each of them? */
+static bool are_ordered(void *context, const struct vec *transfers)
+{
+	const struct asked *asked = context;
+
+	for (size_t i = asked->from; i < asked->to; i++) {
+		const struct question *question =
+			vec_at(&asked->judging->questions, i);
+
+		if (is_open(asked->judging, question) &&
+		    !is_ordered_by(asked->judging, question, transfers))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The hand-overs of an access of the question, sent in steps from `since' on; until
+ * they order all that was asked of it, if that is given.
+ */
 static struct error *track(struct judging *judging,
 			   const struct question *question,
 			   const struct transfer_instance *access,
-			   uint64_t since, struct vec *ret)
+			   uint64_t since, struct asked *all, struct vec *ret)
 {
 	const struct trace_block *block =
 		recording_block(judging->recording, question->block);
@@ -325,6 +397,8 @@ static struct error *track(struct judging *judging,
 		.address = access->address,
 		.since = since,
 		.instructions = TRANSFER_INSTRUCTIONS,
+		.is_enough = all ? are_ordered : NULL,
+		.context = all,
 	};
 	uint64_t instructions = 0;
 	struct error *err;
@@ -349,7 +423,7 @@ static struct error *find_owned(struct judging *judging,
 	struct error *err;
 
 	vec_clear(&judging->owned);
-	err = track(judging, question, question->earlier, *since,
+	err = track(judging, question, question->earlier, *since, NULL,
 		    &judging->owned);
 	for (size_t i = 0; i < judging->owned.count; i++) {
 		const struct transfer *transfer = vec_at(&judging->owned, i);
@@ -371,24 +445,10 @@ static struct error *find_published(struct judging *judging,
 				    const struct question *question,
 				    const struct transfer *transfer, bool *ret)
 {
-	const struct trace_block *block =
-		recording_block(judging->recording, question->block);
-	const struct transfer_point *earlier = &question->earlier->point;
-	struct transfer_published_question asked = {
-		.thread = earlier->thread,
-		.low = block ? block->address : transfer->value,
-		.size = block ? block->size : 1,
-		.number = earlier->number,
-		.access = earlier->access,
-		.sent = transfer->sent.sequence,
-		.since = block ? transfer_instances_born(judging->instances,
-							 question->block)
-			       : 0,
-	};
+	struct transfer_published_question asked;
 	struct error *err;
 
-	*ret = transfer->kind != TRANSFER_HEAP &&
-	       transfer_published_find(judging->published, &asked);
+	*ret = may_be_published(judging, question, transfer, &asked);
 	if (!*ret)
 		return NULL;
 	err = find_owned(judging, question, &asked.since);
@@ -433,6 +493,7 @@ static struct error *answer_all(struct judging *judging, size_t from, size_t to)
 {
 	const struct question *first = vec_at(&judging->questions, from);
 	bool is_late = judging->instructions > TRANSFER_INSTRUCTIONS_ALL;
+	struct asked all = { judging, from, to };
 	uint64_t since = UINT64_MAX;
 	struct error *err = NULL;
 
@@ -441,13 +502,12 @@ static struct error *answer_all(struct judging *judging, size_t from, size_t to)
 		const struct question *question =
 			vec_at(&judging->questions, i);
 
-		if (!pair_at(judging, question->pair)->lack &&
-		    !is_created_after(judging, question) &&
+		if (is_open(judging, question) &&
 		    question->earlier->point.number < since)
 			since = question->earlier->point.number;
 	}
 	if (since != UINT64_MAX && !is_late)
-		err = track(judging, first, first->later, since,
+		err = track(judging, first, first->later, since, &all,
 			    &judging->found);
 	for (size_t i = from; !err && i < to; i++) {
 		const struct question *question =

@@ -172,6 +172,19 @@ ONE(insert, "vpinsrq $1, %rcx, %xmm4, %xmm5");
 ONE(scalar_4, "movss (%rdi), %xmm0");
 ONE(vector_sum, "paddq %xmm1, %xmm0");
 
+ONE(vector_move, "vmovdqu %ymm1, %ymm2");
+
+static void whole_vectors_stay_as_they_are(void **state)
+{
+	assert_true(find(state, vector_load_start).results[0].in_place);
+	assert_true(find(state, vector_store_start).results[0].in_place);
+	assert_true(find(state, vector_move_start).results[0].in_place);
+	assert_false(find(state, to_vector_start).results[0].in_place);
+	assert_false(find(state, high_half_start).results[0].in_place);
+	assert_false(find(state, both_halves_start).results[0].in_place);
+	assert_false(find(state, move_start).results[0].in_place);
+}
+
 static void addresses_go_through_vectors(void **state)
 {
 	assert_result(state, to_vector_start, V(3), RAX, false);
@@ -199,6 +212,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_address),
 		cmocka_unit_test(exchanges_go_both_ways),
 		cmocka_unit_test(the_stack_and_strings),
+		cmocka_unit_test(whole_vectors_stay_as_they_are),
 		cmocka_unit_test(addresses_go_through_vectors),
 		cmocka_unit_test(what_is_not_known_writes_everything),
 	};

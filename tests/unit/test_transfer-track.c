@@ -236,6 +236,42 @@ static void a_store_of_16_bytes_may_be_of_the_address(void **state)
 	assert_int_equal(transfer_at(0)->sent.number, 1);
 }
 
+/* Of two addresses of the object, that is received which is used. */
+static void a_vector_is_moved_word_by_word(void **state)
+{
+	(void)state;
+	runs(3);
+	STEP(SENDS, SLOT, OBJECT + 16);
+	stops();
+	runs(1);
+	STEP(SENDS, SLOT + 8, OBJECT);
+	stops();
+	runs(2);
+	STEP(MOVES_16, SLOT, STACK - 16, STACK - 8, OBJECT);
+	STEP(USES, OBJECT + 8, 0);
+	stops();
+	assert_int_equal(track(2), 1);
+	assert_int_equal(transfer_at(0)->sent.thread, 1);
+	assert_int_equal(transfer_at(0)->address, SLOT + 8);
+	assert_int_equal(transfer_at(0)->value, OBJECT);
+}
+
+/* Nor does the recorder know what was in it: the value that was used is it. */
+static void a_stored_vector_has_what_became_of_it(void **state)
+{
+	(void)state;
+	runs(1);
+	STEP(STORES_16, SLOT);
+	stops();
+	runs(2);
+	STEP(MOVES_16, SLOT, STACK - 16, STACK - 8, OBJECT);
+	STEP(USES, OBJECT + 8, 0);
+	stops();
+	assert_int_equal(track(2), 1);
+	assert_int_equal(transfer_at(0)->sent.thread, 1);
+	assert_int_equal(transfer_at(0)->value, OBJECT);
+}
+
 static void a_freed_block_is_handed_over_by_the_allocator(void **state)
 {
 	(void)state;
@@ -359,6 +395,8 @@ int main(void)
 		TEST(that_of_the_same_step_too),
 		TEST(another_thread_that_stored_it_before_may_be_the_sender),
 		TEST(a_store_of_16_bytes_may_be_of_the_address),
+		TEST(a_vector_is_moved_word_by_word),
+		TEST(a_stored_vector_has_what_became_of_it),
 		TEST(a_freed_block_is_handed_over_by_the_allocator),
 		TEST(a_pipe_hands_over_what_was_sent_at_its_place),
 		TEST(what_was_sent_elsewhere_is_not_it),

@@ -54,6 +54,12 @@ CODE(reuses, "mov %rsi, (%rax)\n"
 CODE(loads_16, "movdqu (%rdi), %xmm0\n"
 	       "movq %xmm0, %rdx\n"
 	       "add $8, %rdx\n");
+/* The same, by way of the stack: it is the second one. */
+CODE(moves_16, "movdqu (%rdi), %xmm0\n"
+	       "movaps %xmm0, %xmm1\n"
+	       "movups %xmm1, -16(%rsp)\n"
+	       "mov -8(%rsp), %rdx\n"
+	       "add $8, %rdx\n");
 /* The received address or another one. */
 CODE(chooses, "mov (%rdi), %rax\n"
 	      "test %rbx, %rbx\n"
@@ -77,6 +83,7 @@ enum {
 	LOADS_16,
 	CHOOSES,
 	WRITES,
+	MOVES_16,
 };
 
 enum { SLOTS_MAX = 4 };
@@ -106,6 +113,9 @@ static const struct shape relay[] = { { 0, 8, TRACE_READS, 2 },
 				      { 1, 8, TRACE_WRITES, 2 } };
 static const struct shape wide[] = { { 0, 16, TRACE_WRITES, 1 } };
 static const struct shape wide_load[] = { { 0, 16, TRACE_READS, 1 } };
+static const struct shape wide_move[] = { { 0, 16, TRACE_READS, 1 },
+					  { 2, 16, TRACE_WRITES, 1 },
+					  { 3, 8, TRACE_READS, 2 } };
 static const struct shape recycle[] = { { 0, 8, TRACE_READS, 2 },
 					{ 1, 8, TRACE_WRITES, 2 },
 					{ 2, 8, TRACE_READS, 2 } };
@@ -199,6 +209,7 @@ static int trace_set_up(void **state)
 	SUPERBLOCK(LOADS_16, loads_16, wide_load, 1);
 	SUPERBLOCK(CHOOSES, chooses, loads, 1);
 	SUPERBLOCK(WRITES, writes, stores, 1);
+	SUPERBLOCK(MOVES_16, moves_16, wide_move, 3);
 	steps = 0;
 	return 0;
 }
