@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "replay/trail.h"
 #include "sys/mapping.h"
+#include "sys/memory.h"
 
 /* Below this, a leaf function may still have what it needs (psABI, 3.2.2). */
 enum { FAULT_RED_ZONE = 128 };
@@ -88,6 +89,19 @@ static struct error *fault_install(struct fault *fault,
 	return err;
 }
 
+/* Why the page cannot be read. */
+static enum replay_stop_kind fault_reason(const struct fault *fault)
+{
+	if (fault->mapping.secret)
+		return REPLAY_SECRET;
+	if (fault->mapping.clock)
+		return REPLAY_CLOCK;
+	return memory_is_served(fault->space->source.memory, fault->page,
+				REPLAY_PAGE)
+		       ? REPLAY_SERVED
+		       : REPLAY_UNFETCHABLE;
+}
+
 static struct error *fault_read_late(struct fault *fault, bool *ret_again)
 {
 	struct space *space = fault->space;
@@ -99,7 +113,8 @@ static struct error *fault_read_late(struct fault *fault, bool *ret_again)
 		err = space_link(fault->processor, fault->number, page);
 	if (!err && page)
 		return fault_install(fault, page, ret_again);
-	fault_is(fault, REPLAY_UNFETCHABLE);
+	if (!err)
+		fault_is(fault, fault_reason(fault));
 	return err;
 }
 

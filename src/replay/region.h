@@ -32,7 +32,11 @@ enum replay_stop_kind {
 	REPLAY_KEYS,
 	/* of orders_run(): a writable page was not captured; now it is a hint */
 	REPLAY_LEARNING,
-	REPLAY_UNFETCHABLE, /* a page that the program has and that we cannot read */
+	/* a page that the program has and that we cannot read, as far as known: */
+	REPLAY_SECRET, /* of memfd_secret(2) */
+	REPLAY_CLOCK, /* of the vDSO's data */
+	REPLAY_SERVED, /* of a file that a process or another machine provides */
+	REPLAY_UNFETCHABLE, /* any other */
 	REPLAY_LIMIT, /* of CPU time */
 	/* the code waits for the other thread: behind a futex(2) for an equal value */
 	REPLAY_WAITS,
@@ -45,7 +49,7 @@ struct replay_stop {
 	int signal; /* REPLAY_SIGNAL; SIGSEGV for all accesses that fail */
 	/*
 	 * REPLAY_SIGNAL with it, REPLAY_LEARNING, REPLAY_UNCAPTURED,
-	 * REPLAY_UNFETCHABLE
+	 * REPLAY_SECRET to REPLAY_UNFETCHABLE
 	 */
 	bool has_address;
 	uint64_t address; /* of the access that failed */

@@ -46,7 +46,18 @@ enum {
 	MAPPING_NAME = 4096,
 };
 
-static const char mapping_stack_name[] = "[stack]";
+static bool name_begins(const char *name, const char *start)
+{
+	return strncmp(name, start, strlen(start)) == 0;
+}
+
+/* "": it has no name. */
+static void mapping_set_name(struct mapping *mapping, const char *name)
+{
+	mapping->stack = name_begins(name, "[stack]");
+	mapping->secret = name_begins(name, "/secretmem");
+	mapping->clock = name_begins(name, "[vvar");
+}
 
 void mappings_init(struct mappings *mappings, pid_t pid)
 {
@@ -92,8 +103,7 @@ bool mapping_parse(const char *line, struct mapping *ret)
 		      (flags[1] == 'w' ? MAPPING_WRITE : 0U) |
 		      (flags[2] == 'x' ? MAPPING_EXECUTE : 0U) |
 		      (flags[3] == 's' ? MAPPING_SHARED : 0U);
-	ret->stack = strncmp(line + name, mapping_stack_name,
-			     strlen(mapping_stack_name)) == 0;
+	mapping_set_name(ret, line + name);
 	return true;
 }
 
@@ -118,8 +128,7 @@ static bool mappings_query(const struct mappings *mappings, uint64_t address,
 	ret->device = mapping_device(query.dev_major, query.dev_minor);
 	ret->inode = query.inode;
 	ret->access = (unsigned int)query.flags & QUERY_FLAGS;
-	ret->stack = query.name_size > 0 &&
-		     strcmp(name, mapping_stack_name) == 0;
+	mapping_set_name(ret, query.name_size > 0 ? name : "");
 	return true;
 }
 

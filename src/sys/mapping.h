@@ -22,6 +22,8 @@ struct mapping {
 	uint64_t start, end; /* end is the first address behind it */
 	unsigned int access; /* of enum mapping_access */
 	bool stack; /* "[stack]": the kernel enlarges it downward */
+	bool secret; /* of memfd_secret(2): no other process can read it */
+	bool clock; /* "[vvar]" and the like: data of the vDSO, the same */
 	/*
 	 * The file, as the kernel numbers it, and the place in it of the first
 	 * byte: of shared memory these are the same in all processes. 0: none.

@@ -38,6 +38,16 @@ static void lines_are_parsed(void **state)
 	assert_true(
 		mapping_parse("1000-2000 ---p 00000000 00:00 0 \n", &mapping));
 	assert_int_equal(mapping.access, 0);
+	assert_false(mapping.stack || mapping.secret || mapping.clock);
+	assert_true(mapping_parse("1000-2000 rw-s 00000000 00:0e 7 "
+				  "/secretmem (deleted)\n",
+				  &mapping));
+	assert_true(mapping.secret);
+	assert_true(mapping_parse("1000-2000 r--p 00000000 00:00 0 "
+				  "[vvar_vclock]\n",
+				  &mapping));
+	assert_true(mapping.clock);
+	assert_false(mapping.secret);
 }
 
 static void other_lines_are_none(void **state)

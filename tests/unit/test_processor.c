@@ -130,6 +130,49 @@ static void what_cannot_be_read_is_named(void **state)
 	munmap(page, 2 * PAGE);
 }
 
+static void stops_before(struct pair *pair, const void *page, const char *name)
+{
+	follow(pair, page);
+	pair_run(pair, first, 1, &pair->ab);
+	assert_false(pair->ab.complete);
+	assert_string_equal(replay_stop_name(pair->ab.stop.kind), name);
+	assert_int_equal(pair->ab.stop.address, (uintptr_t)page);
+	pair_stop(pair);
+}
+
+static void secret_memory_is_named(void **state)
+{
+	int fd = (int)syscall(SYS_memfd_secret, 0);
+	uint32_t *page;
+
+	if (fd < 0)
+		skip(); /* secretmem.enable=0, or Linux before 5.14 */
+	assert_int_equal(ftruncate(fd, PAGE), 0);
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(page, MAP_FAILED);
+	*page = 5;
+	close(fd);
+	stops_before(*state, page, "memfd-secret");
+	munmap(page, PAGE);
+}
+
+/* Where a clock's time is read without a system call. */
+static void the_data_of_the_vdso_is_named(void **state)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start = 0;
+	char line[256];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		if (strstr(line, "[vvar]"))
+			start = strtoul(line, NULL, 16);
+	}
+	fclose(maps);
+	assert_int_not_equal(start, 0);
+	stops_before(*state, (void *)start, "vvar");
+}
+
 static void a_missed_page_is_in_the_next_capture(void **state)
 {
 	struct pair *pair = *state;
@@ -298,6 +341,8 @@ int main(void)
 		PAIR_TEST(shared_memory_is_read_and_not_written),
 		PAIR_TEST(memory_without_access_faults),
 		PAIR_TEST(what_cannot_be_read_is_named),
+		PAIR_TEST(secret_memory_is_named),
+		PAIR_TEST(the_data_of_the_vdso_is_named),
 		PAIR_TEST(a_missed_page_is_in_the_next_capture),
 		PAIR_TEST(what_is_not_there_faults_only_if_it_was_asked_for),
 		PAIR_TEST(the_capture_says_what_was_not_there),
