@@ -193,6 +193,17 @@ struct error *memory_read(const struct memory *memory, uint64_t address,
 	return NULL;
 }
 
+bool memory_holds_nothing(const struct memory *memory, uint64_t address)
+{
+	enum page_state state;
+
+	if (memory->pages >= 0) {
+		pagemap_states(memory->pages, address, &state, 1);
+		return state != PAGE_PRIVATE;
+	}
+	return backing_of(memory->backing, address) == BACKING_NONE;
+}
+
 bool memory_is_served(const struct memory *memory, uint64_t address,
 		      size_t size)
 {

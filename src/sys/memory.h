@@ -66,6 +66,13 @@ struct memory_page {
 void memory_read_pages(const struct memory *memory, struct memory_page *pages,
 		       size_t count);
 
+/*
+ * A read at the address has failed: is it known that its page holds nothing that
+ * was written to it? False too where the files of the process could not be opened
+ * (it is not dumpable, or we have too many files): then any read fails.
+ */
+bool memory_holds_nothing(const struct memory *memory, uint64_t address);
+
 /* Is a page of the range not in memory, and would have to be served? */
 bool memory_is_served(const struct memory *memory, uint64_t address,
 		      size_t size);

@@ -519,12 +519,17 @@ static struct error *page_read(const struct memory *memory,
 	size_t span = (size_t)(last->address - first) + last->insn.length;
 	struct error *err = memory_read(memory, first, bytes, span, ret_size);
 
-	if (err && (err->code == EFAULT || err->code == EIO)) {
-		*ret_size = 0;
-		error_free(err);
-		return NULL;
-	}
-	return err;
+	if (!err || (err->code != EFAULT && err->code != EIO))
+		return err;
+	error_free(err);
+	if (!memory_holds_nothing(memory, first))
+		return error_create(ERROR_REFUSED,
+				    "read text of %d at 0x%llx: its files in "
+				    "/proc cannot be opened",
+				    (int)memory->pid,
+				    (unsigned long long)first);
+	*ret_size = 0;
+	return NULL;
 }
 
 /*
@@ -787,6 +792,24 @@ static struct error *list_collect_since(const struct program_text *text,
 	return NULL;
 }
 
+/* Without memory for a list: one at a time, all that ever were armed. */
+static struct error *clean_singly(const struct program_text *text,
+				  const struct memory *copy, pid_t tid)
+{
+	struct error *first = NULL;
+
+	for (size_t i = 0; i < text->breakpoints.count; i++) {
+		struct breakpoint *one = breakpoint_at(text, i);
+		struct error *err = page_put(copy, tid, &one, 1, false);
+
+		if (!first)
+			first = err;
+		else
+			error_free(err);
+	}
+	return first;
+}
+
 struct error *breakpoint_clean_copy(struct addrspace *space,
 				    const struct memory *copy, pid_t tid,
 				    uint64_t since_ns)
@@ -800,14 +823,8 @@ struct error *breakpoint_clean_copy(struct addrspace *space,
 	if (!err) {
 		err = list_restore(copy, tid, list.items, list.count);
 	} else {
-		/* without memory for a list: one at a time, as they are */
 		error_free(err);
-		err = NULL;
-		for (size_t i = 0; i < space->text->breakpoints.count; i++) {
-			struct breakpoint *one = breakpoint_at(space->text, i);
-
-			error_free(page_put(copy, tid, &one, 1, false));
-		}
+		err = clean_singly(space->text, copy, tid);
 	}
 	vec_deinit(&list);
 	return err;

@@ -10,6 +10,7 @@
 
 #include "tracee.h"
 
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -361,6 +362,33 @@ static void a_copy_of_the_memory_is_cleaned(void **state)
 	tracee_kill((pid_t)child);
 }
 
+/* No file of its process can be opened: what it holds is not known. */
+static void a_copy_that_cannot_be_read_is_not_clean(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_site site = site_at(site_write, 1);
+	struct rlimit before, none;
+	struct memory copy;
+	struct error *err;
+
+	assert_true(arm(fixture, &site));
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	memory_init(&copy, fixture->pid);
+	err = breakpoint_clean_copy(fixture->space, &copy, fixture->pid, 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_non_null(err);
+	error_free(err);
+	assert_int_equal(byte_at(&fixture->space->memory, site.address), INT3);
+	memory_reopen(&copy, fixture->pid);
+	assert_ok(
+		breakpoint_clean_copy(fixture->space, &copy, fixture->pid, 0));
+	assert_text(fixture, &copy, 0, NULL);
+	memory_deinit(&copy);
+}
+
 /* Ten thousand breakpoints, armed and lifted in the past. */
 static void grow_old(const struct fixture *fixture)
 {
@@ -696,6 +724,7 @@ int main(void)
 		TEST(partial_lifts_take_turns),
 		TEST(what_cannot_be_lifted_does_not_keep_the_rest),
 		TEST(a_copy_of_the_memory_is_cleaned),
+		TEST(a_copy_that_cannot_be_read_is_not_clean),
 		TEST(the_past_costs_a_fork_nothing),
 		TEST(a_followed_child_is_brought_into_line),
 		TEST(of_many_spaces_some_have_a_drawn_breakpoint),
