@@ -30,8 +30,8 @@ static void deputy_take(struct deputy *deputy)
 	while (deputy->count < DEPUTY_STOPS && wait_came(&stop))
 		deputy->stops[deputy->count++] = (struct deputy_stop){
 			.tid = stop.tid,
-			.trap = stop.kind == STOP_SIGNAL &&
-				stop.signal == SIGTRAP,
+			.kind = stop.kind,
+			.signal = stop.signal,
 		};
 }
 
@@ -100,8 +100,11 @@ bool deputy_has_trap(const struct deputy *deputy, pid_t tid)
 {
 	/* the last of its stops: the first one may have been waited for */
 	for (uint32_t i = deputy->count; i-- > 0;) {
-		if (deputy->stops[i].tid == tid)
-			return deputy->stops[i].trap;
+		const struct deputy_stop *stop = &deputy->stops[i];
+
+		if (stop->tid == tid)
+			return stop->kind == STOP_SIGNAL &&
+			       stop->signal == SIGTRAP;
 	}
 	return false;
 }

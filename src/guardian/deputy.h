@@ -6,8 +6,8 @@
  * breakpoint. One whose stop was waited for continues without the signal. Any
  * thread of the tracer's process may wait for its tracees, though only the
  * first may make ptrace(2) requests. So before the guardian kills a stuck
- * tracer, it has this thread wait, and then sets rip back itself (guardtend.h).
- * The thread also closes the tracer's files, which removes the watchpoints of
+ * tracer, it has this thread wait, and then sets rip back itself (guardtend.h)
+ * and sends again what was meant for the program (guardstuck.h). The thread also closes the tracer's files, which removes the watchpoints of
  * perf.
  */
 #ifndef GUARDIAN_DEPUTY_H
@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "sys/wait.h"
 
 struct error;
 
@@ -26,7 +28,8 @@ enum {
 
 struct deputy_stop {
 	pid_t tid;
-	bool trap; /* stopped for SIGTRAP: rip may have to be set back */
+	enum stop_kind kind;
+	int signal; /* of STOP_SIGNAL and STOP_GROUP */
 };
 
 /* Shared with the guardian; all zero at first. */

@@ -259,6 +259,13 @@ void guardian_remove_space(struct guardian *guardian, uint32_t space)
 	deathwatch_wake(&guardian->table->death);
 }
 
+void guardian_note_stopped(struct guardian *guardian, uint32_t space,
+			   bool stopped)
+{
+	if (guardian)
+		guardtable_note_stopped(guardian->table, space, stopped);
+}
+
 bool guardian_add(struct guardian *guardian, uint32_t text,
 		  const struct wire_site *site, uint32_t *ret_entry)
 {

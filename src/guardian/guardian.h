@@ -57,6 +57,12 @@ uint32_t guardian_add_text(struct guardian *guardian);
 struct error *guardian_add_space(struct guardian *guardian, uint32_t text,
 				 pid_t pid, uint32_t *ret_space);
 void guardian_remove_space(struct guardian *guardian, uint32_t space);
+/*
+ * The process of that space is in a group-stop now, or is no longer: one whose
+ * user has stopped it stays stopped when the tracer is killed.
+ */
+void guardian_note_stopped(struct guardian *guardian, uint32_t space,
+			   bool stopped);
 
 /* Is there room for another breakpoint? */
 bool guardian_has_room(const struct guardian *guardian);

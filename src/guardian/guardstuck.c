@@ -23,14 +23,90 @@ enum { GUARDSTUCK_LOOKS = 200 };
 
 static const uint64_t GUARDSTUCK_ASK_NS = CLOCK_NS_PER_S / 2;
 
-static void guardstuck_signal(const struct guardrestore *restore, int number)
-{
-	for (uint32_t i = 0; i < GUARDTABLE_SPACES; i++) {
-		pid_t pid = __atomic_load_n(&restore->table->spaces[i].pid,
-					    __ATOMIC_ACQUIRE);
+/* What the deputy has waited for in a process. */
+struct guardstuck_stops {
+	bool stopping; /* SIGSTOP, or its effect */
+	bool others; /* it was not in a group-stop */
+};
 
-		if (pid > 0)
-			kill(pid, number);
+static bool guardstuck_has_thread(pid_t pid, pid_t tid)
+{
+	return syscall(SYS_tgkill, pid, tid, 0) == 0;
+}
+
+static struct guardstuck_stops guardstuck_stops(const struct deputy *deputy,
+						pid_t pid)
+{
+	struct guardstuck_stops found = { .stopping = false };
+
+	for (uint32_t i = 0; i < deputy->count; i++) {
+		const struct deputy_stop *stop = &deputy->stops[i];
+		bool stopping =
+			stop->kind == STOP_GROUP ||
+			(stop->kind == STOP_SIGNAL && stop->signal == SIGSTOP);
+
+		if (!guardstuck_has_thread(pid, stop->tid))
+			continue;
+		found.stopping |= stopping;
+		found.others |= !stopping;
+	}
+	return found;
+}
+
+/*
+ * Stop the process. One that is in a group-stop is not sent SIGSTOP: if its user
+ * continues it now, it shall go on. space->stopped is then whether it is to be
+ * left stopped.
+ */
+static void guardstuck_stop(const struct deputy *deputy,
+			    struct guardtable_space *space)
+{
+	pid_t pid = __atomic_load_n(&space->pid, __ATOMIC_ACQUIRE);
+	struct guardstuck_stops stops;
+
+	if (pid <= 0)
+		return;
+	stops = guardstuck_stops(deputy, pid);
+	if (space->stopped && !stops.others)
+		return;
+	space->stopped = stops.stopping;
+	kill(pid, SIGSTOP);
+}
+
+/* Those that stop by default are lost in a SIGCONT that comes later. */
+static bool guardstuck_stops_by(int number)
+{
+	return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+/* Is it to be sent again? SIGSTOP and SIGCONT have had their effect. */
+static bool guardstuck_is_lost(const struct deputy_stop *stop)
+{
+	if (stop->kind != STOP_SIGNAL || stop->signal > SIGRTMAX)
+		return false;
+	switch (stop->signal) {
+	case SIGTRAP:
+	case SIGSTOP:
+	case SIGCONT:
+	case SIGSEGV:
+	case SIGBUS:
+	case SIGILL:
+	case SIGFPE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void guardstuck_give_back(const struct deputy *deputy, pid_t pid,
+				 bool stopping)
+{
+	for (uint32_t i = 0; i < deputy->count; i++) {
+		const struct deputy_stop *stop = &deputy->stops[i];
+
+		if (guardstuck_is_lost(stop) &&
+		    guardstuck_stops_by(stop->signal) == stopping)
+			syscall(SYS_tgkill, pid, stop->tid, stop->signal);
 	}
 }
 
@@ -87,14 +163,28 @@ static void guardstuck_collect(const struct guardrestore *restore)
  */
 void guardstuck_kill(struct guardrestore *restore, int tracer)
 {
+	struct guardtable *table = restore->table;
+
 	guardrestore_open(restore);
 	guardrestore_text(restore);
 	guardstuck_collect(restore);
-	guardstuck_signal(restore, SIGSTOP);
+	for (uint32_t i = 0; i < GUARDTABLE_SPACES; i++)
+		guardstuck_stop(&table->deputy, &table->spaces[i]);
 	syscall(SYS_pidfd_send_signal, tracer, SIGKILL, NULL, 0);
 }
 
 void guardstuck_continue(const struct guardrestore *restore)
 {
-	guardstuck_signal(restore, SIGCONT);
+	const struct guardtable *table = restore->table;
+
+	for (uint32_t i = 0; i < GUARDTABLE_SPACES; i++) {
+		const struct guardtable_space *space = &table->spaces[i];
+
+		if (space->pid <= 0)
+			continue;
+		guardstuck_give_back(&table->deputy, space->pid, false);
+		if (!space->stopped)
+			kill(space->pid, SIGCONT);
+		guardstuck_give_back(&table->deputy, space->pid, true);
+	}
 }

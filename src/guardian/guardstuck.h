@@ -13,7 +13,12 @@ struct guardrestore;
  */
 void guardstuck_kill(struct guardrestore *restore, int tracer);
 
-/* The processes go on. */
+/*
+ * The processes go on, but those that a user has stopped. Each thread gets the
+ * signal that the deputy waited for, sent by us: who sent it first, and its
+ * value (sigqueue(3)), are lost. SIGSEGV, SIGBUS, SIGILL and SIGFPE are not
+ * sent: the instruction that faulted does so again.
+ */
 void guardstuck_continue(const struct guardrestore *restore);
 
 #endif

@@ -39,6 +39,7 @@ bool guardtable_add_space(struct guardtable *table, uint32_t text, pid_t pid,
 		if (space->pid != 0)
 			continue;
 		space->text = text;
+		space->stopped = false;
 		space->uses++;
 		__atomic_store_n(&space->pid, pid, __ATOMIC_RELEASE);
 		*ret_space = i;
@@ -50,6 +51,13 @@ bool guardtable_add_space(struct guardtable *table, uint32_t text, pid_t pid,
 void guardtable_remove_space(struct guardtable *table, uint32_t space)
 {
 	__atomic_store_n(&table->spaces[space].pid, 0, __ATOMIC_RELEASE);
+}
+
+void guardtable_note_stopped(struct guardtable *table, uint32_t space,
+			     bool stopped)
+{
+	__atomic_store_n(&table->spaces[space].stopped, stopped,
+			 __ATOMIC_RELEASE);
 }
 
 bool guardtable_has_room(const struct guardtable *table,

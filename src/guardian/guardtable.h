@@ -40,6 +40,8 @@ struct guardtable_space {
 	pid_t pid; /* a process with that memory; 0: free */
 	uint32_t text;
 	uint32_t uses; /* counted up with each new pid */
+	/* the process is in a group-stop, by a signal of somebody else */
+	bool stopped;
 };
 
 struct guardtable {
@@ -61,6 +63,8 @@ void guardtable_destroy(struct guardtable *table);
 bool guardtable_add_space(struct guardtable *table, uint32_t text, pid_t pid,
 			  uint32_t *ret_space);
 void guardtable_remove_space(struct guardtable *table, uint32_t space);
+void guardtable_note_stopped(struct guardtable *table, uint32_t space,
+			     bool stopped);
 
 /*
  * Enter an int3 that is about to be written. free_list (of uint32_t) is the

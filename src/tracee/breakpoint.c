@@ -142,6 +142,14 @@ void addrspace_unprotect(struct addrspace *space)
 	space->is_protected = false;
 }
 
+void addrspace_note_stopped(const struct addrspace *space, pid_t pid,
+			    bool stopped)
+{
+	if (space->is_protected && space->memory.pid == pid)
+		guardian_note_stopped(space->text->guardian,
+				      space->guardian_space, stopped);
+}
+
 void addrspace_release(struct addrspace *space)
 {
 	if (!space)

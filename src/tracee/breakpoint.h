@@ -137,6 +137,13 @@ struct error *addrspace_protect(struct addrspace *space,
  */
 void addrspace_unprotect(struct addrspace *space);
 
+/*
+ * The process, which uses the space, is in a group-stop now, or is no longer:
+ * told to the guardian, if it knows the space by this process.
+ */
+void addrspace_note_stopped(const struct addrspace *space, pid_t pid,
+			    bool stopped);
+
 /* One user less; the last one frees it. The text is left as it is. */
 void addrspace_release(struct addrspace *space);
 

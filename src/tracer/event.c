@@ -524,6 +524,14 @@ static void event_signal(struct engine *engine, struct thread *thread,
 	}
 }
 
+/* Before it is so: the tracer may be killed at any moment. */
+static void event_note_stopped(const struct thread *thread, bool stopped)
+{
+	const struct process *process = thread->process;
+
+	addrspace_note_stopped(process->space, process->pid, stopped);
+}
+
 static void event_group(struct engine *engine, struct thread *thread,
 			const struct stop_reason *stop)
 {
@@ -543,6 +551,7 @@ static void event_group(struct engine *engine, struct thread *thread,
 		return;
 	}
 	watch_settled(&engine->core.tracees.watch, thread);
+	event_note_stopped(thread, true);
 	if (thread_must(&engine->core.tracees, thread,
 			trace_listen(thread->tid)))
 		thread->state = THREAD_LISTENING;
@@ -651,6 +660,9 @@ static void event_handle(struct engine *engine, const struct stop_reason *stop)
 	}
 	log_debug(LOG_TARGET, "thread %d: stop kind %d signal %d",
 		  (int)stop->tid, (int)stop->kind, stop->signal);
+	/* it may be stopped again in a moment */
+	if (thread->state == THREAD_LISTENING && stop->kind != STOP_GROUP)
+		event_note_stopped(thread, false);
 	thread->state = THREAD_STOPPED;
 	thread->in_call = event_is_in_call(stop->kind);
 	if (!event_is_birth(stop->kind))

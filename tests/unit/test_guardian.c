@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../helpers/turn.h"
 #include "tracee.h"
 
 #include <sched.h>
@@ -32,13 +33,28 @@ static struct shared {
 	bool registers; /* set some, by ptrace */
 	bool clean; /* the tracer ends by itself */
 	bool stuck; /* it is, with a stop that nobody waits for */
+	bool listens; /* the target is in a group-stop, and it knows */
+	uint32_t signals; /* SIGUSR1 that the target got */
+	int code; /* si_code of the last one */
 	struct heartbeat heartbeat;
 } * shared;
 
+static void target_signalled(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)context;
+	shared->code = info->si_code;
+	__atomic_add_fetch(&shared->signals, 1, __ATOMIC_RELEASE);
+}
+
 static void target_body(void *arg)
 {
+	const struct sigaction counted = { .sa_sigaction = target_signalled,
+					   .sa_flags = SA_SIGINFO };
+
 	(void)arg;
 	prctl(PR_SET_PDEATHSIG, 0);
+	sigaction(SIGUSR1, &counted, NULL);
 	tracee_tell(&shared->up, 1);
 	for (;;)
 		pause();
@@ -66,6 +82,20 @@ static void set_registers(struct guardian *guardian)
 	assert_ok(trace_continue(shared->target, 0));
 }
 
+static void listen_to(struct addrspace *space)
+{
+	struct stop_reason stop;
+
+	assert_int_equal(kill(shared->target, SIGSTOP), 0);
+	stop = tracee_wait(shared->target);
+	assert_int_equal(stop.kind, STOP_SIGNAL);
+	assert_ok(trace_continue(shared->target, SIGSTOP));
+	stop = tracee_wait(shared->target);
+	assert_int_equal(stop.kind, STOP_GROUP);
+	addrspace_note_stopped(space, shared->target, true);
+	assert_ok(trace_listen(shared->target));
+}
+
 static void tracer_body(void *arg)
 {
 	struct guardian *guardian;
@@ -86,6 +116,8 @@ static void tracer_body(void *arg)
 	if (shared->stuck) {
 		assert_ok(guardian_deputize(guardian));
 		assert_ok(trace_seize_alone(shared->target));
+		if (shared->listens)
+			listen_to(space);
 		heartbeat_beat(&shared->heartbeat);
 	}
 	tracee_tell(&shared->ready, READY);
@@ -109,7 +141,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	tracee_kill(shared->target);
+	if (shared->target > 0)
+		tracee_kill(shared->target);
 	munmap(shared, sizeof(*shared));
 	return 0;
 }
@@ -178,27 +211,120 @@ static void a_killed_tracer_leaves_clear_registers(void **state)
 }
 
 /* After seconds in which its heart does not beat. */
-static void a_stuck_tracer_is_killed_for_its_target(void **state)
+static void expect_killed(pid_t tracer)
 {
-	struct thread_status status;
-	pid_t tracer;
 	int how;
 
-	(void)state;
-	shared->stuck = true;
-	tracer = start();
 	assert_int_equal(waitpid(tracer, &how, 0), tracer);
 	assert_true(WIFSIGNALED(how));
 	assert_int_equal(WTERMSIG(how), SIGKILL);
 	assert_int_equal(shared->heartbeat.killed, 1);
 	end_of(shared->guardian);
 	assert_true(pristine());
-	/* on the way from SIGSTOP back to its sleep */
+}
+
+/* On the way to there: from SIGSTOP back to its sleep, or from a tracer. */
+static void await_state(char state)
+{
+	struct thread_status status;
+
 	do {
 		sched_yield();
 		assert_ok(procfs_status(shared->target, &status));
 		assert_int_equal(status.tracer, 0);
-	} while (status.state != 'S');
+	} while (status.state != state);
+}
+
+static void a_stuck_tracer_is_killed_for_its_target(void **state)
+{
+	(void)state;
+	shared->stuck = true;
+	expect_killed(start());
+	await_state('S');
+}
+
+/* It stops the target, for a tracer that does not pass the signal on. */
+static void a_signal_is_given_back(void **state)
+{
+	pid_t tracer;
+
+	(void)state;
+	shared->stuck = true;
+	tracer = start();
+	assert_int_equal(kill(shared->target, SIGUSR1), 0);
+	expect_killed(tracer);
+	tracee_await(&shared->signals, 1);
+	assert_int_equal(shared->code, SI_TKILL);
+	await_state('S');
+	assert_int_equal(shared->signals, 1);
+}
+
+static void a_stopped_target_stays_stopped(void **state)
+{
+	pid_t tracer;
+
+	(void)state;
+	shared->stuck = shared->listens = true;
+	tracer = start();
+	expect_killed(tracer);
+	await_state('T');
+	assert_int_equal(kill(shared->target, SIGCONT), 0);
+	await_state('S');
+}
+
+/* Each takes the three seconds after which a tracer is stuck. */
+enum { TURNS = 3 };
+
+static bool in_turn(size_t index)
+{
+	bool has = turn_has(index, TURNS);
+
+	turn_tell(!has, 1);
+	return has;
+}
+
+/* SIGSTOP that nobody passed on. */
+static void a_target_stopped_meanwhile_is_stopped(void **state)
+{
+	pid_t tracer;
+
+	(void)state;
+	if (!in_turn(0))
+		return;
+	shared->stuck = true;
+	tracer = start();
+	assert_int_equal(kill(shared->target, SIGSTOP), 0);
+	expect_killed(tracer);
+	await_state('T');
+}
+
+static void a_target_continued_meanwhile_goes_on(void **state)
+{
+	pid_t tracer;
+
+	(void)state;
+	if (!in_turn(1))
+		return;
+	shared->stuck = shared->listens = true;
+	tracer = start();
+	assert_int_equal(kill(shared->target, SIGCONT), 0);
+	expect_killed(tracer);
+	await_state('S');
+}
+
+/* SIGCONT would take it away. */
+static void a_stop_from_a_terminal_is_given_back(void **state)
+{
+	pid_t tracer;
+
+	(void)state;
+	if (!in_turn(2))
+		return;
+	shared->stuck = true;
+	tracer = start();
+	assert_int_equal(kill(shared->target, SIGTSTP), 0);
+	expect_killed(tracer);
+	await_state('T');
 }
 
 /* It is for the tracer then to have lifted what it armed. */
@@ -287,6 +413,11 @@ int main(void)
 		TEST(a_killed_tracer_leaves_clean_text),
 		TEST(a_killed_tracer_leaves_clear_registers),
 		TEST(a_stuck_tracer_is_killed_for_its_target),
+		TEST(a_signal_is_given_back),
+		TEST(a_stopped_target_stays_stopped),
+		TEST(a_target_stopped_meanwhile_is_stopped),
+		TEST(a_target_continued_meanwhile_goes_on),
+		TEST(a_stop_from_a_terminal_is_given_back),
 		TEST(a_clean_end_writes_nothing),
 		TEST(a_killed_guardian_is_noticed_once),
 		TEST(a_deputy_outlives_the_guardian),
