@@ -44,7 +44,7 @@ struct hunt_options {
 	struct vec include; /* of const char * */
 	uint64_t trace_memory, transfer_window, executions, sides, budget_ns,
 		jobs, hold_ns, timeout_ns;
-	bool verbose, record_code;
+	bool verbose, record_code, show_ordered;
 	struct candidates *wanted; /* of --candidates; NULL: without it */
 	/* the options as given */
 	char **words;
@@ -195,6 +195,10 @@ static const struct option_def hunt_defs[] = {
 	  .type = OPTION_NAME,
 	  .offset = AT(backend),
 	  .choices = hunt_backend_words },
+	{ .name = "--show-ordered",
+	  .help = "print the stacks of what hand-overs put in order",
+	  .type = OPTION_FLAG,
+	  .offset = AT(show_ordered) },
 	{ .name = "--verbose",
 	  .letter = 'v',
 	  .help = "print what came of every side, and more about what "
@@ -485,6 +489,7 @@ static struct error *hunt_judged(const struct hunt_options *options,
 		.quiet = options->showing.quiet,
 		.verbose = options->verbose,
 		.show_all = options->showing.show == SHOW_ALL,
+		.show_ordered = options->show_ordered,
 		.color = terminal_color(options->showing.color, STDERR_FILENO),
 		.candidates = options->wanted,
 		.judge = judge,

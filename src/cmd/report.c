@@ -43,7 +43,7 @@ struct report_options {
 	struct standard standard;
 	struct showing showing;
 	struct judge_config judging;
-	bool diff, unseen;
+	bool diff, unseen, show_ordered;
 	const char *format, *output, *symbolize, *trace, *from;
 	struct vec filters;
 };
@@ -93,6 +93,10 @@ static const struct option_def report_defs[] = {
 		  "several processes",
 	  .type = OPTION_STRING,
 	  .offset = AT(trace) },
+	{ .name = "--show-ordered",
+	  .help = "print the stacks of what hand-overs put in order in a hunt",
+	  .type = OPTION_FLAG,
+	  .offset = AT(show_ordered) },
 	{ .name = "--unseen",
 	  .help = "estimate how many races these runs did not show",
 	  .type = OPTION_FLAG,
@@ -303,6 +307,7 @@ static struct error *report_write(const void *context, FILE *out)
 			.color = terminal_color(options->showing.color, fileno(out)),
 			.width = terminal_width(fileno(out)),
 			.ignore_unlikely = options->judging.ignore_unlikely,
+			.show_ordered = options->show_ordered,
 		},
 		.filters = task->filters,
 		.judge = report_is_judged(options) ? task->judge : NULL,

@@ -116,3 +116,24 @@ struct error *attach_recorded(struct symbolizer *symbolizer,
 		err = attach_side(race, i, turned ? i == 0 : i == 1);
 	return err;
 }
+
+struct error *attach_names(struct symbolizer *symbolizer,
+			   struct hunt_side *side)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < side->ordered_pair.count; i++) {
+		struct recorded_access *access = vec_at(&side->ordered_pair, i);
+
+		err = name_frames(symbolizer, &access->frames);
+	}
+	for (size_t i = 0; !err && i < side->hand_overs.count; i++) {
+		struct hunt_hand_over *hand_over = vec_at(&side->hand_overs, i);
+
+		err = name_frames(symbolizer, &hand_over->sent_frames);
+		if (!err)
+			err = name_frames(symbolizer,
+					  &hand_over->received_frames);
+	}
+	return err;
+}

@@ -25,4 +25,8 @@ bool attach_fits(const struct race *race, const struct hunt_side *side,
 struct error *attach_recorded(struct symbolizer *symbolizer,
 			      const struct hunt_side *side, struct race *race);
 
+/* Fill in the names of the frames of what has ordered the side. */
+struct error *attach_names(struct symbolizer *symbolizer,
+			   struct hunt_side *side);
+
 #endif

@@ -169,6 +169,21 @@ static struct error *add_callers(const struct history_input *input,
 	return err;
 }
 
+struct error *history_add_stack(const struct recording *recording,
+				struct code *code,
+				const struct trace_place *place,
+				const struct recording_descriptor *descriptor,
+				size_t most, struct vec *frames)
+{
+	const struct history_input input = { .recording = recording,
+					     .code = code };
+	struct error *err = add_frame(&input, place, 0, frames);
+
+	return err || !descriptor
+		       ? err
+		       : add_callers(&input, descriptor, most, frames);
+}
+
 static unsigned int kind_of(uint8_t kind)
 {
 	switch (kind) {

@@ -13,6 +13,9 @@ struct code;
 struct error;
 struct recorded;
 struct recording;
+struct recording_descriptor;
+struct trace_place;
+struct vec;
 
 enum {
 	HISTORY_MAX = 12, /* accesses that are kept */
@@ -38,6 +41,16 @@ struct history_input {
  */
 struct error *history_make(const struct history_input *input,
 			   struct recorded *ret);
+
+/*
+ * Append frames: of an instruction and, if its descriptor is known, of its callers;
+ * at most so many.
+ */
+struct error *history_add_stack(const struct recording *recording,
+				struct code *code,
+				const struct trace_place *place,
+				const struct recording_descriptor *descriptor,
+				size_t most, struct vec *frames);
 
 /*
  * Cut the name of bytes in a lock to that of the lock: what the C library and C++

@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "base/exitstatus.h"
 #include "base/log.h"
+#include "conflict/symbolize.h"
+#include "hunt/attach.h"
 #include "hunt/triage.h"
 #include "judge/judge.h"
 #include "output/terminal.h"
@@ -56,6 +58,7 @@ struct error *hunting_output_init(struct hunting_output *output,
 			  .color = config->color,
 			  .width = terminal_width(STDERR_FILENO),
 			  .live = true,
+			  .show_ordered = config->show_ordered,
 			  .ignore_unlikely =
 				  judge_ignores_unlikely(config->judge) },
 	};
@@ -402,37 +405,58 @@ static struct error *hunting_write_candidates(struct hunting_output *output,
  * A race tells its targets in a line; by themselves they are told on demand, or
  * if it was an earlier hunt of this store that met it.
  */
+static bool hunting_shows_target(const struct hunting_output *output,
+				 const struct target_record *record,
+				 const struct hunting_race *race)
+{
+	const struct hunting_config *config = output->config;
+
+	return !config->quiet &&
+	       (config->verbose ||
+		(config->show_ordered && record->side.hand_overs.count > 0) ||
+		(record->outcome.result == TARGET_PROVOKED && !race));
+}
+
+static struct error *hunting_write_target(struct hunting_output *output,
+					  struct symbolizer *symbolizer,
+					  struct target_record *record)
+{
+	const struct hunting_race *race =
+		hunting_of_target(output, record->side.id);
+	struct error *err = attach_names(symbolizer, &record->side);
+
+	if (err)
+		return err;
+	if (race)
+		record->race_id = race->race->id;
+	if (hunting_shows_target(output, record, race))
+		hunting_text_failed(output,
+				    render_text.target(&output->text, record));
+	hunting_failed(output, saved_target(&output->saved, record));
+	return NULL;
+}
+
 static struct error *hunting_write_targets(struct hunting_output *output,
 					   struct outcomes *outcomes)
 {
 	struct vec records = VEC_INIT(struct target_record);
+	struct symbolizer *symbolizer = NULL;
 	struct error *err = outcomes_load(outcomes, &records);
 
 	status_erase(&output->status);
 	for (size_t i = 0; i < output->races.count; i++)
 		hunting_say_targets(output, hunting_race_at(output, i));
-	for (size_t i = 0; i < records.count; i++) {
-		struct target_record *record = vec_at(&records, i);
-		const struct hunting_race *race =
-			hunting_of_target(output, record->side.id);
-		bool met = record->outcome.result == TARGET_PROVOKED && !race;
-
-		if (race)
-			record->race_id = race->race->id;
-		if (!err && !output->config->quiet &&
-		    (met || output->config->verbose))
-			hunting_text_failed(output,
-					    render_text.target(&output->text,
-							       record));
-		if (!err)
-			hunting_failed(output,
-				       saved_target(&output->saved, record));
-	}
+	if (!err)
+		err = symbolizer_create(NULL, &symbolizer);
+	for (size_t i = 0; !err && i < records.count; i++)
+		err = hunting_write_target(output, symbolizer,
+					   vec_at(&records, i));
 	if (!err && output->config->candidates)
 		err = hunting_write_candidates(output, &records);
 	for (size_t i = 0; i < records.count; i++)
 		target_record_deinit(vec_at(&records, i));
 	vec_deinit(&records);
+	symbolizer_destroy(symbolizer);
 	return err;
 }
 

@@ -35,6 +35,7 @@ struct hunting_config {
 	bool quiet; /* races only */
 	bool verbose; /* every side at the end */
 	bool show_all;
+	bool show_ordered; /* at the end, what hand-overs put in order */
 	bool color;
 	struct candidates *candidates; /* that are hunted for; NULL: all is */
 	struct judge *judge;

@@ -114,7 +114,8 @@ void html_add_recorded(struct strbuf *out, const struct race *race)
 	strbuf_add(out, " more</p>\n");
 }
 
-void html_add_target(struct strbuf *out, const struct target_record *record)
+void html_add_target(struct strbuf *out, const struct target_record *record,
+		     bool drawn)
 {
 	struct strbuf text = { 0 };
 
@@ -130,6 +131,11 @@ void html_add_target(struct strbuf *out, const struct target_record *record)
 			    "<td><a href=\"#race-%" PRIu64 "\">race #%" PRIu64
 			    "</a></td>",
 			    record->race_id, record->race_id);
+	else if (drawn)
+		strbuf_addf(out,
+			    "<td><a href=\"#hand-over-%" PRIu64
+			    "\">hand-over</a></td>",
+			    record->side.id);
 	else
 		strbuf_add(out, "<td></td>");
 	strbuf_add(out, "</tr>\n");

@@ -6,6 +6,7 @@
 #ifndef REPORT_HTML_H
 #define REPORT_HTML_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct crash;
@@ -39,8 +40,19 @@ void html_add_held(struct strbuf *out, const struct race *race,
 		   const struct race_side *side);
 void html_add_recorded(struct strbuf *out, const struct race *race);
 
-/* A <tr> with a side of a hunt, and what came of it. */
-void html_add_target(struct strbuf *out, const struct target_record *record);
+/*
+ * A <tr> with a side of a hunt, and what came of it. drawn: it refers to its
+ * hand-over.
+ */
+void html_add_target(struct strbuf *out, const struct target_record *record,
+		     bool drawn);
+
+/*
+ * A <details> with a picture of the hand-over that has ordered the side, and the
+ * stacks; its id is "hand-over-" and the side's. False: none has.
+ */
+bool html_add_hand_overs(struct strbuf *out,
+			 const struct target_record *record);
 
 /* A <section>. */
 void html_add_crash(struct strbuf *out, const struct crash *crash);

@@ -25,6 +25,7 @@
 
 enum {
 	HTML_OPEN = 10, /* races that are open at first */
+	HTML_HAND_OVERS = 200, /* that are drawn, at most */
 	HTML_FILTER = 4, /* races from which on there is a filter */
 	/* beyond this every other one is dropped: a day is 86 400 seconds */
 	HTML_PROGRESS_MAX = 8192,
@@ -48,6 +49,8 @@ struct html {
 	struct strbuf runs, crashes; /* sections */
 	struct strbuf tiles; /* of the summary */
 	struct strbuf sides; /* of a hunt: rows of a table */
+	struct strbuf hand_overs; /* of sides, drawn of so many, ... */
+	size_t drawn, not_drawn; /* ... and not of these */
 	struct target_counts counts; /* of them */
 	struct vec progress; /* of struct run_summary */
 	struct vec modules; /* of struct html_module */
@@ -83,6 +86,7 @@ static void html_destroy(struct renderer *renderer, struct html *html)
 	strbuf_deinit(&html->crashes);
 	strbuf_deinit(&html->tiles);
 	strbuf_deinit(&html->sides);
+	strbuf_deinit(&html->hand_overs);
 	vec_deinit(&html->progress);
 	for (size_t i = 0; i < html->modules.count; i++) {
 		struct html_module *module = vec_at(&html->modules, i);
@@ -184,11 +188,16 @@ static struct error *html_target(struct renderer *renderer,
 				 const struct target_record *record)
 {
 	struct html *html = html_state(renderer);
+	bool drawn = false;
 
 	if (!html)
 		return error_nomem;
 	target_counts_add(&html->counts, record);
-	html_add_target(&html->sides, record);
+	if (html->drawn < HTML_HAND_OVERS)
+		drawn = html_add_hand_overs(&html->hand_overs, record);
+	html->drawn += drawn;
+	html->not_drawn += !drawn && record->side.hand_overs.count > 0;
+	html_add_target(&html->sides, record, drawn);
 	return NULL;
 }
 
@@ -445,6 +454,22 @@ static void add_sides(struct strbuf *out, const struct html *html)
 	strbuf_add(out, "</table></div>\n</section>\n");
 }
 
+static void add_hand_overs(struct strbuf *out, const struct html *html)
+{
+	if (html->drawn == 0)
+		return;
+	strbuf_add(out, "<section aria-labelledby=\"hand-overs\">"
+			"<h2 id=\"hand-overs\">Hand-overs</h2>\n"
+			"<p class=\"soft\">What put these sides in order: the "
+			"address of the bytes was handed over between the two "
+			"accesses. They were not tried.</p>\n");
+	strbuf_add(out, strbuf_text(&html->hand_overs));
+	if (html->not_drawn > 0)
+		strbuf_addf(out, "<p class=\"soft\">and %zu more</p>\n",
+			    html->not_drawn);
+	strbuf_add(out, "</section>\n");
+}
+
 static void add_watching(struct strbuf *out, const struct html *html)
 {
 	strbuf_add(out, "<section aria-labelledby=\"watching\">"
@@ -469,6 +494,7 @@ static struct error *html_finish(struct renderer *renderer)
 	strbuf_add(&text, strbuf_text(&html->crashes));
 	add_races(&text, html);
 	add_sides(&text, html);
+	add_hand_overs(&text, html);
 	add_watching(&text, html);
 	strbuf_addf(&text,
 		    "</main>\n<footer>Written by racewatch. A race that is "
@@ -477,7 +503,8 @@ static struct error *html_finish(struct renderer *renderer)
 		    "</html>\n",
 		    html_script);
 	text.failed |= html->runs.failed | html->crashes.failed |
-		       html->tiles.failed | html->sides.failed;
+		       html->tiles.failed | html->sides.failed |
+		       html->hand_overs.failed;
 	err = document_write(renderer->out, &text);
 	html_destroy(renderer, html);
 	return err;

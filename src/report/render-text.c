@@ -33,6 +33,7 @@
 #include "report/target-record.h"
 #include "report/text-crash.h"
 #include "report/text-frames.h"
+#include "report/text-hand-over.h"
 #include "report/text-recorded.h"
 #include "report/text-stack.h"
 #include "report/text.h"
@@ -514,6 +515,8 @@ static struct error *text_target(struct renderer *renderer,
 	strbuf_add(line, ": ");
 	target_say_outcome(line, target);
 	text_end_line(&text, 0, 2 * TEXT_INDENT);
+	if (renderer->show_ordered)
+		text_hand_overs(&text, &target->side);
 	return text_end(&text);
 }
 

@@ -59,6 +59,7 @@ struct renderer {
 	int width; /* text: columns; 0: do not fold */
 	/* races with the verdict unlikely are not counted */
 	bool ignore_unlikely;
+	bool show_ordered; /* text: what hand-overs put in order, in full */
 	bool live; /* text: races are told as they come, and may come again */
 	/*
 	 * text: the command of the "again" line, or NULL for none; "{id}" in

@@ -18,24 +18,11 @@ static const char *const result_words[TARGET_RESULTS] = {
 	[TARGET_TIMEOUT] = "timeout", [TARGET_UNCHANGED] = "unchanged",
 };
 
-#define AT(member) FIELD_AT(struct hunt_place, member)
-
-static const struct field place_field_list[] = {
-	{ "module", FIELD_TEXT, AT(module) },
-	{ "build_id", FIELD_TEXT, AT(build_id) },
-	{ "offset", FIELD_ADDRESS, .flags = FIELD_NEEDED, AT(offset) },
-};
-
-static const struct fields place_fields = {
-	FIELDS(struct hunt_place, place_field_list),
-};
-
-#undef AT
 #define AT(member) FIELD_AT(struct hunt_partner, member)
 
 static const struct field partner_field_list[] = {
 	{ "place", FIELD_OBJECT, .flags = FIELD_NEEDED, AT(place),
-	  .of = &place_fields },
+	  .of = &hunt_place_fields },
 	{ "thread_path", FIELD_TEXT, AT(thread_path) },
 	{ "size", FIELD_COUNT, AT(size) },
 	{ "writes", FIELD_BOOL, AT(writes) },
@@ -47,41 +34,6 @@ static const struct field partner_field_list[] = {
 
 static const struct fields partner_fields = {
 	FIELDS(struct hunt_partner, partner_field_list),
-};
-
-#undef AT
-#define AT(member) FIELD_AT(struct hunt_hand_over, member)
-
-static const char *const by_words[] = {
-	[HAND_OVER_BY_MEMORY] = "memory",
-	[HAND_OVER_BY_ALLOCATOR] = "allocator",
-	[HAND_OVER_BY_CALL] = "call",
-};
-
-static bool has_places(const void *record)
-{
-	return ((const struct hunt_hand_over *)record)->by !=
-	       HAND_OVER_BY_ALLOCATOR;
-}
-
-static const struct field hand_over_field_list[] = {
-	{ "by", FIELD_WORD, AT(by), FIELD_WORDS(by_words) },
-	{ "sender", FIELD_TEXT, AT(sender) },
-	{ "receiver", FIELD_TEXT, AT(receiver) },
-	{ "sent", FIELD_OBJECT, AT(sent), .of = &place_fields,
-	  .known = has_places },
-	{ "received", FIELD_OBJECT, AT(received), .of = &place_fields,
-	  .known = has_places },
-	{ "sent_function", FIELD_TEXT, AT(sent_function) },
-	{ "received_function", FIELD_TEXT, AT(received_function) },
-	{ "address", FIELD_ADDRESS, AT(address) },
-	{ "variable", FIELD_TEXT, AT(variable) },
-	{ "instructions", FIELD_COUNT, AT(instructions) },
-	{ "hops", FIELD_COUNT, AT(hops) },
-};
-
-static const struct fields hand_over_fields = {
-	FIELDS(struct hunt_hand_over, hand_over_field_list),
 };
 
 #undef AT
@@ -98,9 +50,9 @@ static const struct field side_field_list[] = {
 	{ "program", FIELD_TEXT, AT(program) },
 	{ "thread_path", FIELD_TEXT, AT(thread_path) },
 	{ "place", FIELD_OBJECT, .flags = FIELD_NEEDED, AT(place),
-	  .of = &place_fields },
+	  .of = &hunt_place_fields },
 	{ "stack", FIELD_LIST, FIELD_VEC(struct hunt_side, stack),
-	  .of = &place_fields },
+	  .of = &hunt_place_fields },
 	{ "ordinal", FIELD_COUNT, .flags = FIELD_NEEDED, AT(ordinal) },
 	{ "size", FIELD_COUNT, .flags = FIELD_NEEDED, AT(size) },
 	{ "writes", FIELD_BOOL, .flags = FIELD_NEEDED, AT(writes) },
@@ -117,7 +69,9 @@ static const struct field side_field_list[] = {
 	{ "recorded", FIELD_OBJECT, AT(recorded), .of = &recorded_fields,
 	  .known = has_recording },
 	{ "hand_overs", FIELD_LIST, FIELD_VEC(struct hunt_side, hand_overs),
-	  .of = &hand_over_fields },
+	  .of = &hunt_hand_over_fields },
+	{ "ordered_pair", FIELD_LIST, FIELD_VEC(struct hunt_side, ordered_pair),
+	  .of = &recorded_access_fields },
 };
 
 static const struct fields side_fields = {
@@ -196,11 +150,6 @@ void hunt_side_deinit(struct hunt_side *side)
 void hunt_partner_init(struct hunt_partner *partner)
 {
 	fields_init(&partner_fields, partner);
-}
-
-void hunt_hand_over_init(struct hunt_hand_over *hand_over)
-{
-	fields_init(&hand_over_fields, hand_over);
 }
 
 void target_outcome_deinit(struct target_outcome *outcome)

@@ -17,16 +17,11 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "report/hand-over.h"
+#include "report/place.h"
 #include "report/recorded.h"
 
 struct strbuf;
-
-/* An instruction in a file. The strings are its own. */
-struct hunt_place {
-	char *module; /* path */
-	char *build_id; /* hexadecimal digits; NULL: it has none */
-	uint64_t offset; /* address in the file, as in a race's frames */
-};
 
 /* An access that conflicts with the side, of another thread. */
 struct hunt_partner {
@@ -42,34 +37,6 @@ struct hunt_partner {
 	 */
 	char *string_function;
 	uint64_t distance_ns; /* between the two, in the recording */
-};
-
-enum hunt_hand_over_by {
-	HAND_OVER_BY_MEMORY,
-	HAND_OVER_BY_ALLOCATOR, /* the sender freed the block; no instructions */
-	HAND_OVER_BY_CALL, /* a system call */
-};
-
-/*
- * The bytes' address was handed over from one thread to another (ATDetector, MICRO
- * 2011), as recorded: what the sender did with them before comes before what the
- * receiver does.
- */
-struct hunt_hand_over {
-	unsigned int by; /* enum hunt_hand_over_by */
-	char *sender, *receiver; /* thread paths */
-	/*
-	 * The instructions that stored it and loaded it; the one that made the
-	 * system call, and the one that loaded what that received.
-	 */
-	struct hunt_place sent, received;
-	char *sent_function, *received_function; /* NULL: unknown */
-	/* of the memory it was loaded from, or of the block */
-	uint64_t address;
-	char *variable; /* name of that memory; NULL: unknown */
-	/* gone back from the access, or from where it was handed on */
-	uint64_t instructions;
-	uint32_t hops; /* that moved it there */
 };
 
 struct hunt_side {
@@ -111,6 +78,11 @@ struct hunt_side {
 	 */
 	struct vec hand_overs;
 	/*
+	 * The two accesses of the recording that these have ordered, as struct
+	 * recorded_access, the earlier one first; both or none.
+	 */
+	struct vec ordered_pair;
+	/*
 	 * Of the code of that function and of the partners', and where in them
 	 * the accesses are; the same in another build if these are. "": unknown.
 	 */
@@ -150,7 +122,6 @@ void target_record_deinit(struct target_record *record);
 void hunt_side_init(struct hunt_side *side);
 void hunt_side_deinit(struct hunt_side *side);
 void hunt_partner_init(struct hunt_partner *partner);
-void hunt_hand_over_init(struct hunt_hand_over *hand_over);
 void target_outcome_deinit(struct target_outcome *outcome);
 
 /* "pending", "provoked", ... */

@@ -28,7 +28,7 @@ is_late()
 cases="swap lock exchange ring task recycle relay"
 for variant in O0 O2; do
 	in_turn 2 "$variant" || continue
-	RUN_TIMEOUT=120 run hunt -v --transfer on --budget 1ms -o "$report" -- \
+	RUN_TIMEOUT=120 run hunt -v --show-ordered --transfer on --budget 1ms -o "$report" -- \
 		"$T/handed_over.$variant"
 	for case in $cases; do
 		is_ordered "${case}_before"
@@ -53,8 +53,29 @@ for variant in O0 O2; do
 		side.hand_overs.1.variable=second_slot
 	matches "$variant: the text says so" "$work/err" \
 		'ordered by its address: thread 0\.[0-9]* stored it in .slot. '
+	has "$variant: the two accesses, with stacks" "$report" type=target \
+		side.function=relay_after \
+		side.ordered_pair.0.frames.0.function=relay_before \
+		side.ordered_pair.0.frames.1.function=relay_sender \
+		side.ordered_pair.1.frames.0.function=relay_after \
+		side.ordered_pair.1.frames.1.function=relay_receiver
+	has "$variant: and the provider's and the receiver's" "$report" \
+		type=target side.function=relay_after \
+		side.hand_overs.0.sent_frames.0.function=relay_sender \
+		side.hand_overs.1.received_frames.*.function=relay_receiver
+	has "$variant: a system call's" "$report" type=target \
+		side.function=pipe_after \
+		side.hand_overs.0.received_frames.*.function=pipe_receiver
+	matches "$variant: the text has the provider" "$work/err" \
+		'^  thread 0\.[0-9]* stored it in .second_slot.'
+	matches "$variant: and its stack" "$work/err" \
+		'^    #[0-9]  *relay_between  *handed_over\.c:[0-9]*$'
 	matches "$variant: and how many" "$work/err" \
 		'of them ordered by hand-overs, [0-9]* sides to be tried'
+	cp "$report" "$work/ordered.jsonl"
+	run report --format html "$work/ordered.jsonl"
+	matches "$variant: a picture" "$work/out" \
+		'<title>stored its address in second_slot relay_between '
 done
 
 run hunt --transfer on --recorder qemu -- "$T/handed_over.O2"
