@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -260,4 +261,53 @@ struct error *remote_sigaction(pid_t tid, const struct memory *memory,
 		return restored;
 	error_free(restored);
 	return err;
+}
+
+/* A call whose arguments are numbers: it takes no memory. */
+static struct error *remote_prctl(pid_t tid, uint64_t syscall_address,
+				  uint64_t option, uint64_t argument, int *ret)
+{
+	struct x86_registers saved, regs;
+	struct error *restored;
+	uint64_t result = 0;
+	struct error *err;
+
+	err = trace_registers(tid, &saved);
+	if (err)
+		return err;
+	regs = saved;
+	regs.rip = syscall_address;
+	regs.orig_rax = ~UINT64_C(0);
+	regs.gpr[X86_RAX] = SYS_prctl;
+	regs.gpr[X86_RDI] = option;
+	regs.gpr[X86_RSI] = argument;
+	regs.gpr[X86_RDX] = regs.gpr[X86_R10] = regs.gpr[X86_R8] = 0;
+	err = remote_call(tid, regs, &result);
+	if (err == error_gone)
+		return err;
+	if (!err && (int64_t)result < 0)
+		err = error_os((int)-(int64_t)result, "prctl in thread %d",
+			       (int)tid);
+	remote_plan_restart(&saved);
+	restored = trace_set_registers(tid, &saved);
+	if (!err && !restored)
+		*ret = (int)result;
+	if (!err)
+		return restored;
+	error_free(restored);
+	return err;
+}
+
+struct error *remote_dumpable(pid_t tid, uint64_t syscall_address, int *ret)
+{
+	return remote_prctl(tid, syscall_address, PR_GET_DUMPABLE, 0, ret);
+}
+
+struct error *remote_set_dumpable(pid_t tid, uint64_t syscall_address,
+				  int dumpable)
+{
+	int result;
+
+	return remote_prctl(tid, syscall_address, PR_SET_DUMPABLE,
+			    (uint64_t)dumpable, &result);
 }

@@ -2,7 +2,7 @@
 /*
  * Making a stopped thread execute a system call for us. Its registers, signal
  * mask and the scratch bytes are as before afterwards. Used only to restore
- * what the kernel changed because of our traps.
+ * what we changed, or the kernel because of our traps.
  */
 #ifndef SYS_REMOTE_H
 #define SYS_REMOTE_H
@@ -33,5 +33,13 @@ struct error *remote_headers(pid_t pid, uint64_t *ret, uint64_t *ret_count);
 struct error *remote_sigaction(pid_t tid, const struct memory *memory,
 			       uint64_t syscall_address, int signal,
 			       const uint8_t *set, uint8_t *old);
+
+/*
+ * prctl(2) in the stopped thread: is its process dumpable (PR_GET_DUMPABLE), and
+ * make it so or not. Neither its memory nor its files in /proc are needed.
+ */
+struct error *remote_dumpable(pid_t tid, uint64_t syscall_address, int *ret);
+struct error *remote_set_dumpable(pid_t tid, uint64_t syscall_address,
+				  int dumpable);
 
 #endif

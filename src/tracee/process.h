@@ -22,7 +22,7 @@ enum process_role {
 	PROCESS_WATCHED,
 	/*
 	 * A child with a copy of the memory: cleaned and detached at its first
-	 * stop.
+	 * stop, or as soon after it as that can be done.
 	 */
 	PROCESS_COPY,
 	/*
@@ -43,6 +43,11 @@ struct process {
 	 * is not known
 	 */
 	uint64_t copied_ns;
+	/*
+	 * PROCESS_COPY after its first stop: breakpoints may be left in it, so
+	 * that it is traced still
+	 */
+	bool unclean;
 	struct vec threads; /* of struct thread *, owned */
 	/* SIGTRAP's disposition as last seen; see sigstate.h */
 	bool trap_ignored, trap_caught;

@@ -11,10 +11,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "sys/memory.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "tracee/breakpoint.h"
+#include "tracee/copy.h"
 #include "tracee/hold.h"
 #include "tracee/parking.h"
 #include "tracee/resume.h"
@@ -24,6 +24,7 @@
 #include "tracee/upstart.h"
 #include "tracer/announce.h"
 #include "tracer/arm.h"
+#include "tracer/copies.h"
 #include "tracer/creation.h"
 #include "tracer/death.h"
 #include "tracer/engine.h"
@@ -85,6 +86,9 @@ static struct error *birth_process(struct engine *engine,
 		return error_nomem;
 	}
 	process->parent = parent->pid;
+	/* what its parent holds still, it holds too */
+	process->copied_ns = parent->role == PROCESS_COPY ? parent->copied_ns
+							  : 0;
 	birth_inherit_signals(process, parent);
 	*ret = process;
 	return NULL;
@@ -102,7 +106,9 @@ static struct error *birth_home(struct engine *engine, struct thread *creator,
 		*ret = parent;
 		return NULL;
 	}
-	if (birth_shares_memory(parent->pid, tid, kind))
+	/* one in the memory of a copy uses a copy */
+	if (parent->role != PROCESS_COPY &&
+	    birth_shares_memory(parent->pid, tid, kind))
 		role = PROCESS_GUEST;
 	return birth_process(engine, parent, tid, role, ret);
 }
@@ -311,7 +317,7 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 		thread_set_path(child, creator);
 	if (home == creator->process)
 		thread_set_place(child, creator);
-	if (home != creator->process)
+	if (home != creator->process && creator->process->role != PROCESS_COPY)
 		home->copied_ns = creator->unforked_ns;
 	creator->unforked_ns = clock_now_ns();
 	if (home->role == PROCESS_WATCHED && home == creator->process)
@@ -326,30 +332,6 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 			birth_rearm(engine, home);
 	}
 	return birth_take_orphan(engine, tid, ret);
-}
-
-/* The child holds a copy of our breakpoints: take them out. */
-static void birth_clean_copy(struct engine *engine, struct thread *thread)
-{
-	struct process *process = thread->process;
-	struct memory memory;
-
-	memory_init(&memory, process->pid);
-	core_note(&engine->core,
-		  breakpoint_clean_copy(process->space, &memory, thread->tid,
-					process->copied_ns));
-	memory_deinit(&memory);
-}
-
-/* What its parent did with SIGTRAP, it does too (fork(2)). */
-static void birth_restore_signals(struct engine *engine, struct thread *thread)
-{
-	const struct process *process = thread->process;
-	struct memory memory;
-
-	memory_init(&memory, process->pid);
-	sigstate_restore_child(&engine->core.tracees, thread, &memory);
-	memory_deinit(&memory);
 }
 
 /*
@@ -380,11 +362,25 @@ static bool birth_follow(struct engine *engine, struct process *process)
 	return true;
 }
 
-/* It has one thread, and no trap of ours comes: it waits for no other. */
-static void birth_forget_signals(struct process *process)
+/*
+ * What its parent did with SIGTRAP, it does too (fork(2)); and it is followed, or
+ * cleaned.
+ */
+static void birth_take_copy(struct engine *engine, struct thread *thread)
 {
-	process->trap_caught = process->trap_ignored = false;
-	process->trap_restore_ns = 0;
+	struct process *process = thread->process;
+	bool watching = engine->core.phase == PHASE_WATCHING;
+	struct copy copy;
+
+	copy_open(&copy, process->pid, thread->tid, process->space,
+		  process->syscall_address);
+	sigstate_restore_child(&engine->core.tracees, thread, &copy.memory);
+	if (!watching || engine->follow == WIRE_FOLLOW_NONE ||
+	    !birth_follow(engine, process)) {
+		copies_clean(&engine->core, thread, &copy);
+		engine->core.stats.unwatched += watching;
+	}
+	core_note(&engine->core, copy_close(&copy));
 }
 
 void birth_first_stop(struct engine *engine, struct thread *thread)
@@ -392,24 +388,18 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 	thread->newborn = false;
 	switch (thread->process->role) {
 	case PROCESS_COPY:
-		birth_restore_signals(engine, thread);
-		if (engine->core.phase == PHASE_WATCHING &&
-		    engine->follow != WIRE_FOLLOW_NONE &&
-		    birth_follow(engine, thread->process))
-			break;
-		birth_clean_copy(engine, thread);
-		birth_forget_signals(thread->process);
-		engine->core.stats.unwatched += engine->core.phase ==
-						PHASE_WATCHING;
-		release_thread(engine, thread);
-		return;
+		/* or it is a thread of one that is traced for now */
+		if (!thread->process->unclean)
+			birth_take_copy(engine, thread);
+		break;
 	case PROCESS_WATCHED:
 		upstart_begin(&engine->core.tracees, thread);
 		record_begun(engine, thread);
 		startup_newborn(&engine->startups, thread);
 		break;
 	case PROCESS_GUEST:
-		birth_restore_signals(engine, thread);
+		sigstate_restore_child(&engine->core.tracees, thread,
+				       &thread->process->space->memory);
 		break;
 	}
 	engine_go_on(engine, thread);
@@ -492,7 +482,6 @@ static bool birth_new_space(struct engine *engine, struct process *process)
 static void birth_leave(struct engine *engine, struct thread *thread)
 {
 	thread->process->role = PROCESS_COPY;
-	birth_forget_signals(thread->process);
 	release_thread(engine, thread);
 }
 
@@ -548,6 +537,7 @@ void birth_exec(struct engine *engine, struct thread *thread)
 	bool watched = process->role == PROCESS_WATCHED;
 	bool starting = engine->core.phase == PHASE_STARTING;
 
+	process->unclean = false;
 	birth_leave_alone(engine, thread);
 	birth_leave_orphans(engine, process);
 	birth_reset_thread(engine, thread);

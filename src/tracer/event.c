@@ -304,11 +304,31 @@ static struct breakpoint *event_breakpoint(const struct thread *thread,
 	return space->text->execpoints ? NULL : breakpoint_find(space, address);
 }
 
+/*
+ * In a copy of the memory that could not be cleaned. What is read is the text of
+ * another process: the records alone tell whose int3 it is.
+ */
+static void event_copied(struct engine *engine, struct thread *thread)
+{
+	struct x86_registers regs;
+
+	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
+		return;
+	if (!event_breakpoint(thread, regs.rip - 1))
+		event_deliver(engine, thread, SIGTRAP);
+	else if (thread_ok(thread, trace_set_rip(thread->tid, regs.rip - 1)))
+		engine_go_on(engine, thread);
+}
+
 static void event_int3(struct engine *engine, struct thread *thread)
 {
 	struct breakpoint *breakpoint;
 	struct x86_registers regs;
 
+	if (thread->process->role == PROCESS_COPY) {
+		event_copied(engine, thread);
+		return;
+	}
 	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
 		return;
 	breakpoint = event_breakpoint(thread, regs.rip - 1);
@@ -399,6 +419,10 @@ static void event_sent_trap(struct engine *engine, struct thread *thread)
 	struct x86_registers regs;
 	bool known;
 
+	if (thread->process->role == PROCESS_COPY) {
+		event_deliver(engine, thread, SIGTRAP);
+		return;
+	}
 	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
 		return;
 	if (event_has_int3(thread, regs.rip - 1, &known))

@@ -5,10 +5,10 @@
 #include "tracer/orphans.h"
 
 #include "base/error.h"
-#include "sys/memory.h"
 #include "sys/trace.h"
 #include "sys/wait.h"
 #include "tracee/breakpoint.h"
+#include "tracee/copy.h"
 #include "tracer/core.h"
 
 void orphans_init(struct orphans *orphans, struct core *core)
@@ -37,15 +37,21 @@ void orphans_detach(struct orphans *orphans, const struct stop_reason *stop)
 	core_note(orphans->core, err);
 }
 
+static void orphans_clean(struct orphans *orphans, struct addrspace *space,
+			  pid_t tid)
+{
+	struct copy copy;
+
+	copy_open(&copy, tid, tid, space, 0);
+	core_note(orphans->core,
+		  breakpoint_clean_copy(space, &copy.memory, tid, 0));
+	core_note(orphans->core, copy_close(&copy));
+}
+
 void orphans_let_go(struct orphans *orphans, struct addrspace *space,
 		    const struct stop_reason *stop)
 {
-	struct memory memory;
-
-	memory_init(&memory, stop->tid);
-	core_note(orphans->core,
-		  breakpoint_clean_copy(space, &memory, stop->tid, 0));
-	memory_deinit(&memory);
+	orphans_clean(orphans, space, stop->tid);
 	orphans_detach(orphans, stop);
 }
 
@@ -57,23 +63,17 @@ void orphans_leave_all(struct orphans *orphans)
 		size_t last = orphans->stops.count - 1;
 		struct stop_reason stop =
 			*(struct stop_reason *)vec_at(&orphans->stops, last);
-		struct memory memory;
 
 		vec_remove_swap(&orphans->stops, last);
-		memory_init(&memory, stop.tid);
 		for (size_t i = 0; i < orphans->core->tracees.processes.count;
 		     i++)
-			core_note(orphans->core,
-				  breakpoint_clean_copy(
-					  tracees_process_at(
-						  &orphans->core->tracees, i)
-						  ->space,
-					  &memory, stop.tid, 0));
+			orphans_clean(
+				orphans,
+				tracees_process_at(&orphans->core->tracees, i)
+					->space,
+				stop.tid);
 		if (orphans->last_space)
-			core_note(orphans->core,
-				  breakpoint_clean_copy(orphans->last_space,
-							&memory, stop.tid, 0));
-		memory_deinit(&memory);
+			orphans_clean(orphans, orphans->last_space, stop.tid);
 		orphans_detach(orphans, &stop);
 	}
 }

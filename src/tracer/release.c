@@ -22,6 +22,7 @@
 #include "tracee/watch-update.h"
 #include "tracee/writer.h"
 #include "tracer/arm.h"
+#include "tracer/copies.h"
 #include "tracer/engine.h"
 #include "tracer/forget.h"
 #include "tracer/freeze.h"
@@ -198,17 +199,41 @@ static void release_close_events(struct engine *engine, struct thread *thread)
 }
 
 /*
+ * A copy that cannot be cleaned runs on, traced, until it meets a breakpoint:
+ * there it waits. When everything is released, it waits where it is.
+ */
+static bool release_clean_copy(struct engine *engine, struct thread *thread)
+{
+	struct process *process = thread->process;
+
+	if (copies_clean_again(&engine->core, thread) ||
+	    (engine->core.phase == PHASE_RELEASING &&
+	     release_overdue(engine))) {
+		/* no trap of ours comes: no thread waits for another */
+		process->trap_caught = process->trap_ignored = false;
+		process->trap_restore_ns = 0;
+		return true;
+	}
+	if (engine->core.phase == PHASE_WATCHING &&
+	    !copies_stands_on_one(thread) &&
+	    thread_ok(thread, trace_continue(thread->tid, thread->deliver))) {
+		thread->state = THREAD_RUNNING;
+		thread->deliver = 0;
+	}
+	return false;
+}
+
+/*
  * Breakpoints that could not be lifted from outside are by a stopped thread.
  * False: nor so, and it may help to wait.
  */
-static bool release_clean_text(struct engine *engine,
-			       const struct thread *thread)
+static bool release_clean_text(struct engine *engine, struct thread *thread)
 {
 	struct addrspace *space = thread->process->space;
 
-	/* a copy has been cleaned, and its parent is watched on */
-	if (engine->core.phase != PHASE_RELEASING || space->text->armed == 0 ||
-	    thread->process->role == PROCESS_COPY)
+	if (thread->process->role == PROCESS_COPY)
+		return release_clean_copy(engine, thread);
+	if (engine->core.phase != PHASE_RELEASING || space->text->armed == 0)
 		return true;
 	writer_begin(&engine->core.tracees, space);
 	core_note(&engine->core,
@@ -257,7 +282,8 @@ void release_thread(struct engine *engine, struct thread *thread)
 
 void engine_go_on(struct engine *engine, struct thread *thread)
 {
-	if (engine->core.phase == PHASE_RELEASING)
+	if (engine->core.phase == PHASE_RELEASING ||
+	    thread->process->role == PROCESS_COPY)
 		release_thread(engine, thread);
 	else
 		thread_resume(&engine->core.tracees, thread);
@@ -303,7 +329,7 @@ static bool release_needs_stop(const struct engine *engine,
 	if (engine->child || engine->exit_kill)
 		return true;
 	/* what could not be lifted so far, a stopped thread must help to */
-	if (thread->process->space->text->armed > 0)
+	if (thread->process->space->text->armed > 0 || thread->process->unclean)
 		return true;
 	return thread->state != THREAD_RUNNING || thread->newborn ||
 	       thread->hold || thread->step || thread->stepping ||
@@ -425,6 +451,32 @@ void release_tick(struct engine *engine, uint64_t now)
 			release_together(engine, process);
 	}
 	release_check_done(engine);
+}
+
+/* From the end: a released thread leaves the list. */
+static void release_copy(struct engine *engine, struct process *process)
+{
+	for (size_t i = process->threads.count; i-- > 0;) {
+		struct thread *thread = process_thread(process, i);
+
+		if (thread->newborn)
+			continue;
+		if (thread->state == THREAD_STOPPED)
+			release_thread(engine, thread);
+		else if (copies_clean_again(&engine->core, thread))
+			thread_interrupt(thread);
+	}
+}
+
+void release_copies(struct engine *engine)
+{
+	for (size_t i = engine->core.tracees.processes.count; i-- > 0;) {
+		struct process *process =
+			tracees_process_at(&engine->core.tracees, i);
+
+		if (process->role == PROCESS_COPY)
+			release_copy(engine, process);
+	}
 }
 
 static void release_process(struct engine *engine, struct process *process)

@@ -23,6 +23,12 @@ struct thread;
  */
 void release_thread(struct engine *engine, struct thread *thread);
 
+/*
+ * While all others are watched: try again to clean and detach the children that
+ * hold copies of breakpoints still (copies.h).
+ */
+void release_copies(struct engine *engine);
+
 /* When only threads are traced that are left to our exit, report that. */
 void release_check_done(struct engine *engine);
 

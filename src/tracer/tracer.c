@@ -405,6 +405,7 @@ static void tracer_tick(struct engine *engine)
 		load_tick(&engine->load, now);
 		priority_tick(&engine->priority, now);
 		if (engine->core.phase == PHASE_WATCHING) {
+			release_copies(engine);
 			announce_tick(&engine->core, &engine->govern);
 			govern_tick(&engine->govern, now);
 			arm_shrink(engine);

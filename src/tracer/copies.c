@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Breakpoints in fork children; see copies.h.
+ */
+#include "tracer/copies.h"
+
+#include "base/error.h"
+#include "sys/trace.h"
+#include "tracee/breakpoint.h"
+#include "tracee/copy.h"
+#include "tracee/process.h"
+#include "tracee/sigstate.h"
+#include "tracee/thread.h"
+#include "tracer/core.h"
+
+static struct error *copies_restore(const struct thread *thread,
+				    const struct copy *copy)
+{
+	const struct process *process = thread->process;
+	struct error *err = breakpoint_clean_copy(
+		process->space, &copy->memory, copy->tid, process->copied_ns);
+
+	/* it has ended */
+	return err == error_gone ? NULL : err;
+}
+
+void copies_clean(struct core *core, struct thread *thread,
+		  const struct copy *copy)
+{
+	struct error *err = copies_restore(thread, copy);
+
+	thread->process->unclean = err != NULL;
+	core_note(
+		core,
+		error_wrap(err,
+			   "child %d keeps breakpoints for now, and is traced",
+			   (int)thread->process->pid));
+}
+
+bool copies_clean_again(struct core *core, struct thread *thread)
+{
+	struct process *process = thread->process;
+	bool stopped = thread->state == THREAD_STOPPED;
+	struct error *err;
+	struct copy copy;
+
+	if (!process->unclean)
+		return true;
+	copy_open(&copy, process->pid, stopped ? thread->tid : 0,
+		  process->space, process->syscall_address);
+	err = copies_restore(thread, &copy);
+	process->unclean = err != NULL;
+	error_free(err);
+	/* a breakpoint may have reset what it does with SIGTRAP */
+	if (stopped && !process->unclean)
+		sigstate_restore_child(&core->tracees, thread, &copy.memory);
+	core_note(core, copy_close(&copy));
+	return !process->unclean;
+}
+
+bool copies_stands_on_one(struct thread *thread)
+{
+	struct x86_registers regs;
+
+	return !thread_ok(thread, trace_registers(thread->tid, &regs)) ||
+	       breakpoint_find(thread->process->space, regs.rip);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Fork children that are not watched hold copies of our breakpoints, which are
+ * taken out before they are detached. A child in which that fails (the tracer has
+ * no memory, or no more files) would die of the first that it meets: it stays
+ * traced, and it is tried again.
+ */
+#ifndef TRACER_COPIES_H
+#define TRACER_COPIES_H
+
+#include <stdbool.h>
+
+struct copy;
+struct core;
+struct thread;
+
+/*
+ * At its first stop, its memory being open: take them out; where that fails,
+ * process.unclean is set and the user is told.
+ */
+void copies_clean(struct core *core, struct thread *thread,
+		  const struct copy *copy);
+
+/*
+ * Try again in a process that is unclean; nothing is done in another one. The
+ * thread, if it is stopped, may be resumed for a moment. False: it still is.
+ */
+bool copies_clean_again(struct core *core, struct thread *thread);
+
+/*
+ * Does a stopped thread of an unclean process stand where a breakpoint may be? It
+ * would meet it at once.
+ */
+bool copies_stands_on_one(struct thread *thread);
+
+#endif

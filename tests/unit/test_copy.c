@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Children with copies of breakpoints, of a process that has made itself not
+ * dumpable, or while the tracer has no files left. The test runs as a user
+ * without capabilities.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "driven.h"
+
+#include <sys/resource.h>
+
+#include "tracee/copy.h"
+
+enum { NOBODY = 65534, CHILDREN = 3, MEASURED = 7 };
+
+/* The children of lane 0 run what has breakpoints in their parent. */
+static void work_fork(struct arena *arena, struct lane *lane)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		do_write(&arena->data[4], 1);
+		do_far(&arena->data[5], 2);
+		_exit(MEASURED + prctl(PR_GET_DUMPABLE));
+	}
+	waitpid(pid, &status, 0);
+	lane->result = WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status)
+					 : 1000 + (uint64_t)status;
+}
+
+static void work_close(struct arena *arena, struct lane *lane)
+{
+	(void)arena;
+	lane->result = (uint64_t)prctl(PR_SET_DUMPABLE, 0);
+}
+
+static struct driven *start(void)
+{
+	struct wire_site sites[] = { site_at(site_write, 1),
+				     site_at(site_far, 2) };
+	lane_work *const all[] = { work_fork, work_close };
+	struct driven *driven;
+
+	driven_plan(all, 2);
+	driven = driven_start(&watch_by_value);
+	/* nobody is stalled: only births matter here */
+	driven->engine.pool.params.rate = 0;
+	for (int i = 0; i < 2; i++)
+		driven_arm(driven, &sites[i]);
+	return driven;
+}
+
+static const struct process *parent_of(const struct driven *driven)
+{
+	return tracees_process(&driven->engine.core.tracees, driven->pid);
+}
+
+static void fork_and_check(struct driven *driven, uint64_t result)
+{
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->lanes[0].result, result);
+	assert_int_equal(child_plan.arena->data[4], 1);
+	assert_int_equal(child_plan.arena->data[5], 2);
+}
+
+static void become_closed(struct driven *driven)
+{
+	struct memory memory;
+
+	lane_start(1, 1);
+	driven_until(driven, lane_idle(1));
+	assert_int_equal(child_plan.arena->lanes[1].result, 0);
+	memory_init(&memory, driven->pid);
+	assert_true(memory.fd < 0);
+	memory_deinit(&memory);
+}
+
+/* Neither child nor parent is dumpable afterwards. */
+static void a_child_that_is_not_dumpable_is_cleaned(void **state)
+{
+	static const enum wire_follow follows[] = { WIRE_FOLLOW_NONE,
+						    WIRE_FOLLOW_ALL };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct driven *driven = start();
+		struct engine *engine = &driven->engine;
+
+		become_closed(driven);
+		engine->follow = follows[i];
+		for (int j = 0; j < CHILDREN; j++)
+			fork_and_check(driven, MEASURED);
+		driven_until(driven, engine->core.tracees.processes.count == 1);
+		/* a child that is watched meets what is armed, and lifts it */
+		assert_int_equal(engine->core.stats.hits,
+				 engine->follow == WIRE_FOLLOW_ALL ? 2 : 0);
+		assert_int_equal(parent_of(driven)->space->text->armed,
+				 engine->follow == WIRE_FOLLOW_ALL ? 0 : 2);
+		assert_int_equal(driven->note_count, 0);
+		driven_end(driven);
+	}
+}
+
+/* No file can be opened; those that are open stay so. */
+static void limit_files(rlim_t most)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = most ? limit.rlim_max : 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* Turn until the child waits at the first breakpoint that it has met. */
+static struct process *await_unclean(struct driven *driven)
+{
+	struct tracees *tracees = &driven->engine.core.tracees;
+	struct process *child;
+
+	driven_until(driven, tracees->processes.count == 2);
+	child = tracees_process_at(tracees, 1);
+	assert_int_equal(child->role, PROCESS_COPY);
+	for (;;) {
+		const struct thread *thread = process_thread(child, 0);
+		struct x86_registers regs;
+
+		driven_turn(driven);
+		if (!child->unclean || thread->state != THREAD_STOPPED)
+			continue;
+		assert_ok(trace_registers(thread->tid, &regs));
+		if (regs.rip == (uintptr_t)site_write)
+			return child;
+	}
+}
+
+/* It is not detached to die, and runs on when it can be cleaned. */
+static void a_child_that_cannot_be_cleaned_waits(void **state)
+{
+	struct driven *driven = start();
+	struct engine *engine = &driven->engine;
+
+	(void)state;
+	limit_files(0);
+	lane_start(0, 1);
+	await_unclean(driven);
+	assert_false(lane_idle(0));
+	assert_int_equal(driven->note_count, 1);
+	for (int i = 0; i < CHILDREN; i++) {
+		release_copies(engine);
+		assert_int_equal(engine->core.tracees.processes.count, 2);
+	}
+	limit_files(1);
+	release_copies(engine);
+	assert_int_equal(engine->core.tracees.processes.count, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->lanes[0].result, MEASURED + 1);
+	/* what is armed in its parent still is */
+	assert_int_equal(parent_of(driven)->space->text->armed, 2);
+	assert_int_equal(driven->note_count, 1);
+	driven_end(driven);
+}
+
+/* The release, too, waits for it. */
+static void a_release_cleans_what_could_not_be(void **state)
+{
+	struct driven *driven = start();
+
+	(void)state;
+	limit_files(0);
+	lane_start(0, 1);
+	await_unclean(driven);
+	engine_release(&driven->engine);
+	driven->engine.release_ns = clock_now_ns() + 3600 * CLOCK_NS_PER_S;
+	for (int i = 0; i < CHILDREN; i++)
+		driven_turn(driven);
+	assert_false(lane_idle(0));
+	limit_files(1);
+	driven_until(driven, driven->engine.core.phase == PHASE_RELEASED);
+	while (!lane_idle(0))
+		sched_yield();
+	assert_int_equal(child_plan.arena->lanes[0].result, MEASURED + 1);
+	driven_end(driven);
+}
+
+/* An orphan, of which there is no record. */
+static void an_orphan_that_is_not_dumpable_is_cleaned(void **state)
+{
+	struct driven *driven = start();
+	struct stop_reason stop;
+	unsigned long child;
+
+	(void)state;
+	become_closed(driven);
+	lane_start(0, 1);
+	do {
+		stop = tracee_wait(driven->pid);
+		if (stop.kind != STOP_FORK)
+			engine_event(&driven->engine, &stop);
+	} while (stop.kind != STOP_FORK);
+	assert_ok(trace_event_message(driven->pid, &child));
+	stop = tracee_wait((pid_t)child);
+	orphans_let_go(&driven->engine.orphans, parent_of(driven)->space,
+		       &stop);
+	assert_ok(trace_continue(driven->pid, 0));
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->lanes[0].result, MEASURED);
+	assert_int_equal(driven->note_count, 0);
+	driven_end(driven);
+}
+
+/* Root may do anything: what is tested are others. */
+static int become_nobody(void **state)
+{
+	(void)state;
+	if (geteuid() == 0 && (setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
+			       setresuid(NOBODY, NOBODY, NOBODY) != 0))
+		return -1;
+	return prctl(PR_SET_DUMPABLE, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_child_that_is_not_dumpable_is_cleaned),
+		cmocka_unit_test(a_child_that_cannot_be_cleaned_waits),
+		cmocka_unit_test(a_release_cleans_what_could_not_be),
+		cmocka_unit_test(an_orphan_that_is_not_dumpable_is_cleaned),
+	};
+
+	return cmocka_run_group_tests(tests, become_nobody, NULL);
+}
