@@ -61,10 +61,7 @@ struct replay_note {
 	 * comes to the same in any order, and not so in another state.
 	 */
 	bool still;
-	/*
-	 * ... but two stores came to the same with other bytes there, too: they
-	 * depend on these bytes in no way (replay/instance.h)
-	 */
+	/* ... but two stores that depend on these bytes in no way (replay/instance.h) */
 	bool blind;
 	/* an access that had been made was made again, in the copy */
 	bool redone;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Address spaces and the breakpoints in their text. An address space is an
- * object apart from the process: threads, vfork children and CLONE_VM
- * processes share one. Those made from one another by fork(2) hold the same
- * program at the same addresses (struct program_text): a breakpoint is set in
- * all of them at once, or in some, and lifted in all of them.
+ * Breakpoints in the text of address spaces.
  *
  * Every address that ever held a breakpoint keeps its record until the
  * program is replaced (exec) or the text goes away: a thread may carry the
@@ -17,16 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/map.h"
-#include "base/vec.h"
-#include "sys/memory.h"
+#include "tracee/addrspace.h"
 #include "wire/message.h"
 
-struct breakpoint;
 struct error;
-struct execpoints;
-struct guardian;
-struct startup;
 struct thread;
 
 /*
@@ -71,82 +61,6 @@ struct breakpoint {
 	void *predicate_data;
 };
 
-struct program_text {
-	uint32_t program; /* its number; see wire/message.h */
-	struct vec spaces; /* of struct addrspace *; one at least */
-	struct vec code; /* of struct mapping; code.h */
-	uint64_t generation; /* of spaces: changes with them */
-	size_t turn, turn_any, turns; /* next at work, next of all; choices */
-	struct startup *startup; /* the tracer's; free(3)d with this */
-	/* not NULL: the text is not written to, debug registers are used */
-	struct execpoints *execpoints;
-	struct map index; /* address to position in breakpoints */
-	struct vec breakpoints; /* of struct breakpoint * */
-	/* by breakpoint.next: armed now; lifted, the last one first */
-	struct breakpoint *first_armed, *first_lifted;
-	size_t armed; /* all of them */
-	size_t armed_once; /* of them, those beside the pool */
-	size_t cursor; /* where the next partial lift begins to look */
-	struct guardian *guardian; /* NULL: nobody stands behind us */
-	uint32_t guardian_text; /* its number with the guardian */
-};
-
-struct addrspace {
-	struct program_text *text;
-	/* upper bits of an address: tells it from the same in other spaces */
-	uint16_t tag;
-	/* struct wire_shared[], by address, as the front end told */
-	struct vec shared;
-	struct memory memory;
-	/* a thread stopped for writes (writer.h); 0: there is none */
-	pid_t writer;
-	unsigned int users; /* processes */
-	bool quiet; /* they hardly run (load.c) */
-	bool is_protected;
-	uint32_t guardian_space; /* with the guardian */
-};
-
-/* An address space with a program of its own. */
-struct error *addrspace_create(pid_t pid, struct addrspace **ret);
-
-/*
- * The space of a process that has the same program at the same addresses
- * (sys/layout.h) and none of its breakpoints: nothing is armed yet.
- */
-struct error *addrspace_join(const struct addrspace *sibling, pid_t pid,
-			     struct addrspace **ret);
-
-/*
- * The space of a fork child, stopped and not resumed yet. Its text gets the
- * breakpoints that are armed now, whatever was armed when it was copied: at
- * since_ns (clock_now_ns()) or later; 0: at any time.
- */
-struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
-			     uint64_t since_ns, struct addrspace **ret);
-
-/*
- * Register the space's breakpoints with the guardian, or NULL: before the first
- * is armed, or after addrspace_fork(). It must outlive the space.
- */
-struct error *addrspace_protect(struct addrspace *space,
-				struct guardian *guardian);
-
-/*
- * The process has another program now, or is about to have a space of its own:
- * if no other process uses the space, remove it from the guardian.
- */
-void addrspace_unprotect(struct addrspace *space);
-
-/*
- * The process, which uses the space, is in a group-stop now, or is no longer:
- * told to the guardian, if it knows the space by this process.
- */
-void addrspace_note_stopped(const struct addrspace *space, pid_t pid,
-			    bool stopped);
-
-/* One user less; the last one frees it. The text is left as it is. */
-void addrspace_release(struct addrspace *space);
-
 /* The record of this address, armed or not; NULL: it never had one. */
 struct breakpoint *breakpoint_find(const struct addrspace *space,
 				   uint64_t address);
@@ -161,8 +75,8 @@ void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
  * in BREAKPOINT_SPACES busy ones, each time in others: few are hit, and each
  * space takes three system calls. *ret_armed is false when no space has the
  * bytes, it is armed, or the guardian has no room, and where there is no code of a
- * file (code.h). ERROR_REFUSED: some space
- * takes no writes without a stopped thread; its memory.refused is set then.
+ * file (code.h). ERROR_REFUSED: some space takes no writes without a stopped
+ * thread; its memory.refused is set then.
  */
 struct error *breakpoint_arm(struct addrspace *space,
 			     const struct wire_site *site, bool *ret_armed);

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "sys/mapping.h"
-#include "tracee/breakpoint.h"
+#include "tracee/addrspace.h"
 
 static bool code_holds(const struct mapping *mapping, uint64_t address,
 		       size_t size)
