@@ -32,6 +32,10 @@ enum watched {
 	/* OpenMP's: void f(lock); int f(lock), not 0 for success */
 	WATCH_OMP_LOCK,
 	WATCH_OMP_TEST,
+	/* the same as LLVM has them: f(_, _, lock) */
+	WATCH_KMP_LOCK,
+	WATCH_KMP_TEST,
+	WATCH_KMP_UNLOCK,
 	/* of one lock, which is its library's: void f(void) */
 	WATCH_CRITICAL,
 	WATCH_CRITICAL_END,

@@ -103,6 +103,7 @@ static void enter(struct recorder *recorder, enum watched kind,
 		break;
 	case WATCH_UNLOCK:
 	case WATCH_CRITICAL_END:
+	case WATCH_KMP_UNLOCK:
 		release(recorder, arguments[0], TRACE_MUTEX);
 		break;
 	case WATCH_RWLOCK_UNLOCK:
@@ -190,6 +191,26 @@ static uint64_t lock_of_library(struct recorder *recorder,
 	return module ? module_at(modules, module)->bias : function->entry;
 }
 
+/* Each function's lock is its first argument from here on. */
+static void place_lock(struct recorder *recorder,
+		       const struct function *function,
+		       struct watched_call *call)
+{
+	switch ((int)function->kind) {
+	case WATCH_CRITICAL:
+	case WATCH_CRITICAL_END:
+		call->arguments[0] = lock_of_library(recorder, function);
+		break;
+	case WATCH_KMP_LOCK:
+	case WATCH_KMP_TEST:
+	case WATCH_KMP_UNLOCK:
+		call->arguments[0] = call->arguments[2];
+		break;
+	default:
+		break;
+	}
+}
+
 void watched_enter(struct recorder *recorder, uint32_t function, uint64_t sp,
 		   const uint64_t arguments[3])
 {
@@ -209,9 +230,7 @@ void watched_enter(struct recorder *recorder, uint32_t function, uint64_t sp,
 		.context = thread->context,
 		.muted = is_memory(watched->kind) && !watched->resolver,
 	};
-	if (watched->kind == WATCH_CRITICAL ||
-	    watched->kind == WATCH_CRITICAL_END)
-		call->arguments[0] = lock_of_library(recorder, watched);
+	place_lock(recorder, watched, call);
 	if (!watched->resolver && thread->muted == 0)
 		enter(recorder, watched->kind, call->arguments);
 	if (call->muted)
@@ -287,6 +306,8 @@ static void leave_locked(struct recorder *recorder, enum watched kind,
 	case WATCH_LOCK:
 	case WATCH_OMP_LOCK:
 	case WATCH_OMP_TEST:
+	case WATCH_KMP_LOCK:
+	case WATCH_KMP_TEST:
 	case WATCH_CRITICAL:
 		acquire(recorder, call, arguments[0], TRACE_MUTEX, false);
 		break;
@@ -314,9 +335,11 @@ static bool has_succeeded(enum watched kind, uint32_t status)
 {
 	switch ((int)kind) {
 	case WATCH_OMP_LOCK:
+	case WATCH_KMP_LOCK:
 	case WATCH_CRITICAL:
 		return true;
 	case WATCH_OMP_TEST:
+	case WATCH_KMP_TEST:
 		return status != 0;
 	case WATCH_LOCK:
 		return status == 0 || status == OWNER_DIED;

@@ -154,15 +154,19 @@ is "a command that does not end is ended" "$status" 143
 is "and its trace is complete" "$(tail -n 1 "$trace" | cut -d ' ' -f 1)" end
 options=()
 
-record omp "$T/omp_locks.O2"
-is "OpenMP: it runs as by itself" "$status $(cat "$work/out")" "0 added"
-for counter in alone named locked tested nested unlocked; do
-	# mask, thread, accesses, locks at all of them
-	is "OpenMP: locks of $counter" \
-		"$(cells "$(address_of "$T/omp_locks.O2" "$counter")" |
-			cut -d' ' -f2,4 | sort -u | tr '\n' ' ')" \
-		"$([ $counter = unlocked ] && echo "1 0 2 0 3 0 " ||
-			echo "1 1 2 1 3 1 ")"
+for build in O2 clang; do
+	record "omp-$build" "$T/omp_locks.$build"
+	is "OpenMP, $build: it runs as by itself" "$status $(cat "$work/out")" \
+		"0 added"
+	for counter in alone named locked tested nested unlocked; do
+		# thread, locks at all accesses
+		is "OpenMP, $build: locks of $counter" \
+			"$(cells "$(address_of "$T/omp_locks.$build" \
+				"$counter")" | cut -d' ' -f2,4 | sort -u |
+				tr '\n' ' ')" \
+			"$([ $counter = unlocked ] && echo "1 0 2 0 3 0 " ||
+				echo "1 1 2 1 3 1 ")"
+	done
 done
 
 record missing "$T/no-such-program"
