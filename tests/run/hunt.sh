@@ -141,6 +141,25 @@ has "turns: what the other one waited for" "$report" type=target \
 	outcome=ordered \
 	'ordered_by=*waited for the condition variable ?turned? (take, free_cond.c:*'
 
+build_targets free_barrier.O2 free_sem.O2
+run hunt -o "$report" --sides 4 -- "$T/free_barrier.O2" x20
+is "a barrier: exit status" "$status" 0
+has "a barrier: the other one waited for it" "$report" type=target \
+	outcome=ordered \
+	'ordered_by=*waited for the barrier ?phase? (grid_loop, free_barrier.c:*'
+run hunt -o "$report" --sides 4 -- "$T/free_sem.O2" x20
+is "a semaphore: exit status" "$status" 0
+has "a semaphore: the other one waited for it" "$report" type=target \
+	outcome=ordered \
+	'ordered_by=*waited for the semaphore ?full? (down, free_sem.c:*'
+# the last of 100 001 executions, which the kernel counts; half of those before it are
+# in the thread's own stack
+run hunt --sides 1 -o "$report" -- "$T/often.O2"
+is "often: exit status" "$status" 66
+has "often: it is held at the last execution, for as long as the recording says" \
+	"$report" type=target outcome=provoked side.function=often_write \
+	side.ordinal=100000 reached=100001
+
 # a recording and a report say what is to be provoked, and a store goes on
 run hunt --keep-trace "$work/trace" --store "$work/store" -o "$report" \
 	--hold 500ms -- "$T/listing1.O2"
