@@ -163,11 +163,10 @@ enum claim_fit claim_fit(const struct race *candidate,
 		return CLAIM_BY_LINE;
 	claimed = vec_at(&side->frames, claim_find_own(&side->frames, first));
 	own = claim_find_own(frames, from);
-	if (same_function(claimed, vec_at(frames, own)))
-		return CLAIM_BY_FUNCTION;
-	return claim_is_vague(candidate) && is_called_at(claimed, frames, own)
-		       ? CLAIM_BY_CALL
-		       : CLAIM_NOT;
+	if (claim_is_vague(candidate) && is_called_at(claimed, frames, own))
+		return CLAIM_BY_CALL;
+	return same_function(claimed, vec_at(frames, own)) ? CLAIM_BY_FUNCTION
+							   : CLAIM_NOT;
 }
 
 static bool side_is(const struct race *candidate, int side,

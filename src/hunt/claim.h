@@ -8,10 +8,10 @@
  * intercepts, and the C library, is passed over: there the caller accesses. So all
  * instructions of a line fit that access memory in the way that was reported.
  *
- * Compilers ascribe an instruction to neighbouring lines. So where no access fits,
- * those of the same function do. And DRD may name an instruction that was executed
- * a moment before, such as the call of the function that accesses: where none of
- * these fits, what the function does that was called at this line does.
+ * DRD may name an instruction that was executed a moment before, such as the call
+ * of the function that accesses: where no access fits, those of what was called at
+ * this line do. And compilers ascribe an instruction to neighbouring lines: where
+ * none of these fits, those of the same function do.
  */
 #ifndef HUNT_CLAIM_H
 #define HUNT_CLAIM_H
@@ -27,8 +27,8 @@ struct vec;
 /* The greater, the better. */
 enum claim_fit {
 	CLAIM_NOT,
-	CLAIM_BY_CALL,
 	CLAIM_BY_FUNCTION,
+	CLAIM_BY_CALL,
 	CLAIM_BY_LINE, /* or by its name, where there are no lines */
 };
 

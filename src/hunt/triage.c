@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "foreign/valgrind.h"
 #include "hunt/candidates.h"
 #include "hunt/claim.h"
 #include "report/candidate-record.h"
@@ -55,9 +56,27 @@ static bool met_at_side(const struct candidate *candidate,
 	return false;
 }
 
+/*
+ * What was called at a line may access much: does the report have the address of
+ * other bytes of the program's variables?
+ */
+static bool is_elsewhere(const struct candidate *candidate,
+			 const struct race *race)
+{
+	uint64_t offset = valgrind_offset(candidate->race->address);
+
+	return (candidate->fits[0] == CLAIM_BY_CALL ||
+		candidate->fits[1] == CLAIM_BY_CALL) &&
+	       offset > 0 && race->variable.region == REGION_GLOBAL &&
+	       race->variable.module_offset > 0 &&
+	       race->variable.module_offset != offset;
+}
+
 static bool is_race(const struct candidate *candidate,
 		    const struct vec *targets, const struct race *race)
 {
+	if (is_elsewhere(candidate, race))
+		return false;
 	return claim_is_race(candidate->race, candidate->fits, race) ||
 	       (claim_is_on_lines(candidate->race, candidate->fits, race) &&
 		met_at_side(candidate, targets, race));

@@ -234,7 +234,7 @@ static void another_line_of_the_function_fits_less(void **state)
 }
 
 /* DRD names the call of put() where put() accesses. */
-static void what_was_called_at_the_line_fits_least(void **state)
+static void what_was_called_at_the_line_fits_better(void **state)
 {
 	struct stack claimed = STACK(FRAME(IN("loop"), AT("s.c", 20)));
 	struct stack access = STACK(FRAME(IN("put"), AT("s.c", 13)),
@@ -243,6 +243,8 @@ static void what_was_called_at_the_line_fits_least(void **state)
 	(void)state;
 	assert_int_equal(how(true, claimed, access), CLAIM_BY_CALL);
 	assert_int_equal(how(false, claimed, access), CLAIM_NOT);
+	assert_true(CLAIM_BY_FUNCTION < CLAIM_BY_CALL &&
+		    CLAIM_BY_CALL < CLAIM_BY_LINE);
 	access.frames[1].line = 21;
 	assert_int_equal(how(true, claimed, access), CLAIM_NOT);
 	/* that of a caller further out is not it */
@@ -265,7 +267,7 @@ int main(void)
 		cmocka_unit_test(a_race_may_have_its_sides_turned),
 		cmocka_unit_test(a_race_fits_as_well_as_the_recording),
 		cmocka_unit_test(another_line_of_the_function_fits_less),
-		cmocka_unit_test(what_was_called_at_the_line_fits_least),
+		cmocka_unit_test(what_was_called_at_the_line_fits_better),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,26 @@ static void a_race_that_a_side_met_may_read_where_it_wrote(void **state)
 	tear_down(&scene);
 }
 
+/* A thread's call was named: the address tells what it accessed there. */
+static void of_a_call_the_variable_counts_too(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.any_race = true;
+	/* Valgrind has put the program at 0x108000 */
+	scene.reported.address = 0x10c080;
+	scene.met.variable.region = REGION_GLOBAL;
+	scene.met.variable.module_offset = 0x4088;
+	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	scene.candidate.fits[0] = CLAIM_BY_CALL;
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	scene.met.variable.module_offset = 0x4080;
+	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	tear_down(&scene);
+}
+
 static void another_race_is_not(void **state)
 {
 	struct scene scene;
@@ -257,6 +277,7 @@ int main(void)
 		cmocka_unit_test(a_race_on_its_lines_is_it),
 		cmocka_unit_test(
 			a_race_that_a_side_met_may_read_where_it_wrote),
+		cmocka_unit_test(of_a_call_the_variable_counts_too),
 		cmocka_unit_test(another_race_is_not),
 		cmocka_unit_test(accesses_that_synchronize_are_ordered),
 		cmocka_unit_test(all_its_sides_must_be_ordered),
