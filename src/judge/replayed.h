@@ -37,7 +37,8 @@ bool replayed_overlap(const struct race *race, struct strbuf *grounds);
  * A redundant write (section 5.4) has no such instance: what is stored is there
  * always. By itself that says little, since the effect may be that of a state which
  * is rare: a bit that is clear, a list that is not a ring. So it takes more: as many
- * instances that tell or are blind, which no bit and no list is; as many of each
+ * instances that tell or are blind (replay/instance.h), which no bit and no list
+ * is; as many of each
  * race, so that a reader for whom a seldom change matters is looked at too; and so
  * many in all that less than one in twenty has an effect.
  */

@@ -33,21 +33,41 @@ static bool blind_may_be(const struct instance *instance)
 	const struct replay_question *question = instance->question;
 	const struct replay_result *result = instance->ret;
 
-	return question->varies && question->size <= X86_ACCESS_MAX &&
+	return question->varies && question->first &&
+	       question->size <= X86_ACCESS_MAX &&
 	       result->verdict == REPLAY_NO_CHANGE && result->still &&
 	       question->sides[0].access.kind == ACCESS_WRITE &&
 	       question->sides[1].access.kind == ACCESS_WRITE;
 }
 
-/* *ret: all orders come to the same, which is not what is there. */
-static struct error *blind_run(struct instance *instance, bool *ret)
+/* Has every schedule that was run left these raced bytes? */
+static bool blind_left(const struct instance *instance, const uint8_t *bytes)
+{
+	const struct replay_question *question = instance->question;
+	uint8_t left[X86_ACCESS_MAX];
+
+	for (int i = 0; i < REPLAY_SCHEDULES; i++) {
+		if (instance->ran >> i & 1 &&
+		    (!outcome_read(&instance->outcomes[i], instance->processor,
+				   0, question->address, left,
+				   question->size) ||
+		     memcmp(left, bytes, question->size) != 0))
+			return false;
+	}
+	return true;
+}
+
+/* *ret: all orders come to the same, which is these bytes. */
+static struct error *blind_run(struct instance *instance, const uint8_t *bytes,
+			       bool *ret)
 {
 	struct replay_result other;
 	struct error *err;
 
 	replay_result_init(&other);
 	err = instance_again(instance, &other);
-	*ret = !err && other.verdict == REPLAY_NO_CHANGE && !other.still;
+	*ret = !err && other.verdict == REPLAY_NO_CHANGE &&
+	       blind_left(instance, bytes);
 	replay_result_deinit(&other);
 	return err;
 }
@@ -82,7 +102,7 @@ struct error *instance_try_blind(struct instance *instance)
 	hints = *processor->instance.hints;
 	err = blind_set(instance, others, &is_set);
 	if (!err && is_set)
-		err = blind_run(instance, &instance->ret->blind);
+		err = blind_run(instance, bytes, &instance->ret->blind);
 	*processor->instance.hints = hints;
 	processor->missed = 0;
 	return err ? err : blind_set(instance, bytes, &is_set);

@@ -54,7 +54,7 @@ struct error *instance_compare(struct instance *instance, uint32_t schedules);
 bool instance_rest_is_bare(const struct instance *instance, int thread);
 
 /*
- * instance-again.c: where both sides only store what is there already, set
+ * instance-again.c: where both sides only store what is there already, find
  * ret->blind: run the schedules again with the complement of each raced byte in
  * its place, and compare them. The captured memory is then what it was. ERROR_NOMEM
  * and errors as of orders_run().

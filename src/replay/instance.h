@@ -58,6 +58,7 @@ struct replay_question {
 	uint32_t size;
 	/* an access stores what is not always the same, as far as is known */
 	bool varies;
+	bool first; /* both accesses are the first of their functions */
 	/* these bytes before a done access; for one that stores */
 	uint8_t before[X86_ACCESS_MAX];
 };
@@ -111,10 +112,11 @@ struct replay_result {
 	bool still;
 	/*
 	 * It is still, REPLAY_NO_CHANGE, and so are two stores that do not depend
-	 * on what is there: with other bytes there every schedule leaves the
-	 * same, and not those. Looked for where the question says that the
-	 * stores vary. What is made of old bytes, as when a bit is set or a
-	 * pointer put into a list, is not blind.
+	 * on what is there: with other bytes there every schedule leaves what
+	 * there was before. Looked for where the question says that the stores
+	 * vary, and are the first accesses: what a function has loaded before its
+	 * store may be these bytes. So a bit that is set, or a pointer that is
+	 * put into a list, is not blind.
 	 */
 	bool blind;
 	/* REPLAY_FAULT */

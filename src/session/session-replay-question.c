@@ -213,5 +213,6 @@ struct error *session_replay_question(const struct conflict *conflict,
 	ret->shift = conflict->wire.shift;
 	for (int i = 0; i < REPLAY_THREADS && !err && !ret->failure; i++)
 		err = question_fill_side(conflict, i, ret);
+	ret->question.first = ret->first[0] && ret->first[1];
 	return err;
 }

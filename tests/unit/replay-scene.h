@@ -24,6 +24,7 @@ struct scene_side {
 	bool done; /* held behind its access */
 	bool updates;
 	bool varies; /* what it stores, as the question has it of one side */
+	bool first; /* its access, as the question has it of both */
 };
 
 #define SIDE(name, data_)                                                    \
@@ -39,7 +40,7 @@ struct scene_side {
 #define SIDE_VARIES(name, data_)                                              \
 	{                                                                     \
 		.function = (name), .access = name##_access, .data = (data_), \
-		.varies = true                                                \
+		.varies = true, .first = true                                 \
 	}
 
 struct scene {
@@ -141,6 +142,7 @@ static inline void scene_reach(struct pair *pair, const struct scene *scene,
 		ret->sides[i].done = sides[i].done;
 		ret->sides[i].updates = sides[i].updates;
 		ret->varies |= sides[i].varies;
+		ret->first |= sides[i].first;
 	}
 	scene_read(pair, scene->raced, ret->before, scene->size);
 	for (int i = 0; i < REPLAY_THREADS; i++) {

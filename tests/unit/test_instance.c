@@ -1123,6 +1123,16 @@ static void stores_that_depend_on_nothing_there_are_blind(void **state)
 		  5,
 		  true,
 		  false },
+		/* what they have loaded before could be what was there */
+		{ { { { .function = set_computed,
+			.access = set_computed_access,
+			.data = &data,
+			.varies = true },
+		      SIDE(set_computed, &data) },
+		    COUNTER },
+		  5,
+		  true,
+		  false },
 		/* it tells without that */
 		{ { { SIDE_VARIES(set_computed, &data),
 		      SIDE(set_computed, &data) },
@@ -1141,6 +1151,13 @@ static void stores_that_depend_on_nothing_there_are_blind(void **state)
 		      SIDE(high_bit_store, &data) },
 		    COUNTER },
 		  0x80000001,
+		  true,
+		  false },
+		/* both set the same bit: that of another number */
+		{ { { SIDE_VARIES(low_bit_store, &data),
+		      SIDE(low_bit_store, &data) },
+		    COUNTER },
+		  5,
 		  true,
 		  false },
 		/* a reader finds what is there or what is stored */
