@@ -79,7 +79,11 @@ static struct error *open_debug(struct file_access *access, const char *path,
 	int fd;
 
 	err = file_access_open_named(access, path, &fd, &status);
-	return err ? err : elffile_open(fd, path, ret);
+	if (!err)
+		err = elffile_open(fd, path, ret);
+	if (!err)
+		(*ret)->named = file_stamp_of(&status);
+	return err;
 }
 
 /* *ret stays as it is when there is nothing of use at path. */

@@ -78,6 +78,19 @@ static const char *fetched_path(struct debug_module *module)
 	return module->fetched;
 }
 
+/*
+ * Is it the file that was found to belong to the module? Another one may have
+ * taken its path since.
+ */
+static bool is_checked(const struct debug_module *module,
+		       const struct stat *status)
+{
+	const struct elffile *debug = elftext_debug_file(module->module->text);
+	struct file_stamp now = file_stamp_of(status);
+
+	return debug && file_stamp_same(&debug->named, &now);
+}
+
 /* What came from servers is in a cache of ours; else the program names it. */
 static int open_debug(struct debug_module *module, const char *path)
 {
@@ -90,6 +103,11 @@ static int open_debug(struct debug_module *module, const char *path)
 		err = file_access_open_own(access, path, NULL, &fd, &status);
 	else
 		err = file_access_open_named(access, path, &fd, &status);
+	if (!err && path != module->fetched && !is_checked(module, &status)) {
+		close(fd);
+		err = error_create(ERROR_FORMAT,
+				   "%s: replaced since it was checked", path);
+	}
 	if (!err)
 		return fd;
 	log_debug(LOG_IMAGE, "%s", error_message(err));

@@ -149,17 +149,26 @@ static bool is_to_be_mapped(const struct elffile *file, const char *name)
 		may_wait(file->fd));
 }
 
-static struct file_stamp stamp_of(const struct stat *st)
+struct file_stamp file_stamp_of(const struct stat *status)
 {
 	return (struct file_stamp){
-		.device = st->st_dev,
-		.inode = st->st_ino,
-		.size = (uint64_t)st->st_size,
-		.written_s = st->st_mtim.tv_sec,
-		.written_ns = st->st_mtim.tv_nsec,
-		.changed_s = st->st_ctim.tv_sec,
-		.changed_ns = st->st_ctim.tv_nsec,
+		.device = status->st_dev,
+		.inode = status->st_ino,
+		.size = (uint64_t)status->st_size,
+		.written_s = status->st_mtim.tv_sec,
+		.written_ns = status->st_mtim.tv_nsec,
+		.changed_s = status->st_ctim.tv_sec,
+		.changed_ns = status->st_ctim.tv_nsec,
 	};
+}
+
+bool file_stamp_same(const struct file_stamp *one, const struct file_stamp *two)
+{
+	return one->device == two->device && one->inode == two->inode &&
+	       one->size == two->size && one->written_s == two->written_s &&
+	       one->written_ns == two->written_ns &&
+	       one->changed_s == two->changed_s &&
+	       one->changed_ns == two->changed_ns;
 }
 
 static struct error *look_at_file(struct elffile *file, const char *name)
@@ -171,7 +180,7 @@ static struct error *look_at_file(struct elffile *file, const char *name)
 	if (!S_ISREG(st.st_mode))
 		return bad_file(name, "not a regular file");
 	file->size = (size_t)st.st_size;
-	file->stamp = stamp_of(&st);
+	file->stamp = file_stamp_of(&st);
 	file->settled = time(NULL) - st.st_ctim.tv_sec >= SETTLED_S;
 	return NULL;
 }
@@ -183,7 +192,7 @@ static bool is_rewritten(const struct elffile *file)
 
 	if (fstat(file->fd, &st) < 0)
 		return true;
-	now = stamp_of(&st);
+	now = file_stamp_of(&st);
 	return now.size != file->stamp.size ||
 	       now.written_s != file->stamp.written_s ||
 	       now.written_ns != file->stamp.written_ns;

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 struct error;
+struct stat;
 
 enum { ELFFILE_PAGE = 4096 };
 
@@ -39,12 +40,21 @@ struct file_stamp {
 	int64_t changed_s, changed_ns;
 };
 
+struct file_stamp file_stamp_of(const struct stat *status);
+bool file_stamp_same(const struct file_stamp *one,
+		     const struct file_stamp *two);
+
 struct elffile {
 	Elf *elf;
 	bool fixed; /* ET_EXEC, else ET_DYN */
 	const uint8_t *bytes; /* NULL: still to be read */
 	size_t size;
 	struct file_stamp stamp; /* as it was opened */
+	/*
+	 * of a debug file, what its path led to: where the file system might not
+	 * answer, a copy in memory was opened
+	 */
+	struct file_stamp named;
 	/*
 	 * it was not changed shortly before: what changes it later changes the
 	 * stamp, however coarse the times of its file system are

@@ -329,6 +329,90 @@ static void single_file(void **state)
 	error_free(err);
 }
 
+/* A sample and its debug file, copied into a folder. */
+struct linked {
+	char folder[64];
+	char *program, *debug, *other;
+};
+
+static void copy_file(const char *from, const char *to)
+{
+	size_t size;
+	uint8_t *bytes = sample_read(from, &size);
+	FILE *file = fopen(to, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, size, 1, file), 1);
+	assert_int_equal(fclose(file), 0);
+	free(bytes);
+}
+
+static void linked_create(struct linked *ret)
+{
+	char *program = sample_path("stack.linked");
+	char *debug = sample_path(".debug/stack.linked.debug");
+
+	strcpy(ret->folder, "/tmp/racewatch-image.XXXXXX");
+	assert_non_null(mkdtemp(ret->folder));
+	assert_true(asprintf(&ret->program, "%s/program", ret->folder) > 0);
+	assert_true(asprintf(&ret->debug, "%s/stack.linked.debug",
+			     ret->folder) > 0);
+	assert_true(asprintf(&ret->other, "%s/other", ret->folder) > 0);
+	copy_file(program, ret->program);
+	copy_file(debug, ret->debug);
+	copy_file(debug, ret->other);
+	free(program);
+	free(debug);
+}
+
+static void linked_destroy(struct linked *linked)
+{
+	unlink(linked->program);
+	unlink(linked->debug);
+	unlink(linked->other);
+	assert_int_equal(rmdir(linked->folder), 0);
+	free(linked->program);
+	free(linked->debug);
+	free(linked->other);
+}
+
+/* Has its code a line, after the debug file was found, and maybe replaced? */
+static bool has_line(bool replaced)
+{
+	char *path = sample_path("stack.O2");
+	uint64_t address = sample_symbol(path, "middle").st_value;
+	struct vec frames = VEC_INIT(struct code_frame);
+	struct linked linked;
+	struct module *module;
+	struct image *image;
+	bool has;
+
+	linked_create(&linked);
+	assert_null(image_create_file(linked.program, &image));
+	module = *(struct module **)vec_at(image_modules(image), 0);
+	assert_string_equal(elftext_debug_path(module->text), linked.debug);
+	/* of the same contents: that is not looked at */
+	if (replaced)
+		assert_int_equal(rename(linked.other, linked.debug), 0);
+	assert_null(symbols_frames(image, address, false, &frames));
+	assert_string_equal(((struct code_frame *)vec_at(&frames, 0))->function,
+			    "middle");
+	has = ((struct code_frame *)vec_at(&frames, 0))->line > 0;
+	code_frames_clear(&frames);
+	vec_deinit(&frames);
+	image_destroy(image);
+	linked_destroy(&linked);
+	free(path);
+	return has;
+}
+
+static void a_debug_file_replaced_since_is_not_read(void **state)
+{
+	(void)state;
+	assert_true(has_line(false));
+	assert_false(has_line(true));
+}
+
 static void exited_process(void **state)
 {
 	struct image *image;
@@ -459,6 +543,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(unreadable_module),
 		cmocka_unit_test(part_mapped_twice),
 		cmocka_unit_test(single_file),
+		cmocka_unit_test(a_debug_file_replaced_since_is_not_read),
 		cmocka_unit_test(exited_process),
 		cmocka_unit_test(another_execution_takes_modules_over),
 	};
