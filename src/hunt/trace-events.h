@@ -127,8 +127,13 @@ struct trace_end {
 	uint64_t dropped_locksets; /* accesses whose lockset was not kept */
 	uint64_t dropped_events; /* events, transfers, clocks not written */
 	int32_t status; /* exit status; 128 + signal */
-	uint32_t
-		reason; /* 0: ended; 1: execve, TRACE_UNABLE says if it fails */
+	uint32_t reason; /* enum trace_reason */
+};
+
+enum trace_reason {
+	TRACE_ENDED,
+	TRACE_EXECUTES, /* execve(2): TRACE_UNABLE says if it fails */
+	TRACE_KILLED, /* another process has ended the trace: recorder/heir.h */
 };
 
 #endif

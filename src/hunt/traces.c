@@ -5,22 +5,28 @@
 #include "hunt/traces.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 
+/* For processes that run on, and for what ends the traces of killed ones. */
 static const uint64_t AWAIT_NS = 2 * CLOCK_NS_PER_S;
+static const uint64_t AWAIT_HEIR_NS = 60 * CLOCK_NS_PER_S;
 
 enum { AWAIT_PAUSE_NS = 20000000 };
 
@@ -96,22 +102,55 @@ static struct error *add_folder(struct vec *paths, const char *path)
 	return err;
 }
 
+/* Somebody still has the lock of the file (recorder/heir.h). */
+static bool is_locked(const char *path)
+{
+	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 &&
+	       errno == EWOULDBLOCK;
+}
+
+/* Is its process there, by the id in its name? */
+static bool is_alive(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	long pid = strtol(name + strlen("/trace."), NULL, 10);
+
+	return pid > 0 && (kill((pid_t)pid, 0) == 0 || errno != ESRCH);
+}
+
+/* Whether it is worth while to wait for one of them any more. */
+static bool are_awaited(const glob_t *files, uint64_t waited_ns)
+{
+	bool soon = waited_ns < AWAIT_NS;
+
+	for (size_t i = 0; i < files->gl_pathc; i++) {
+		const char *path = files->gl_pathv[i];
+
+		if (soon && is_empty(path))
+			return true;
+		if (is_locked(path) &&
+		    (soon || (waited_ns < AWAIT_HEIR_NS && !is_alive(path))))
+			return true;
+	}
+	return false;
+}
+
 void traces_await(const char *folder)
 {
 	const struct timespec pause = { .tv_nsec = AWAIT_PAUSE_NS };
-	uint64_t end = clock_now_ns() + AWAIT_NS;
-	bool empty = true;
+	uint64_t begun = clock_now_ns();
+	bool awaited = true;
 
-	while (empty && clock_now_ns() < end) {
+	while (awaited) {
 		glob_t files;
 
-		empty = false;
 		if (find_files(folder, &files) != 0)
 			return;
-		for (size_t i = 0; i < files.gl_pathc; i++)
-			empty |= is_empty(files.gl_pathv[i]);
+		awaited = are_awaited(&files, clock_now_ns() - begun);
 		globfree(&files);
-		if (empty)
+		if (awaited)
 			nanosleep(&pause, NULL);
 	}
 }

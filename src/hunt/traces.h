@@ -15,8 +15,9 @@ struct error *traces_find(const char *path, struct vec *paths);
 void traces_free(struct vec *paths);
 
 /*
- * Wait until no trace of the folder is empty: a process writes it when it ends. At
- * most two seconds, as `racewatch run' watches what outlives the command.
+ * Wait until all traces of the folder are written, which processes do when they end:
+ * at most two seconds, as `racewatch run' watches what outlives the command. What
+ * writes the trace of one that was killed has a minute.
  */
 void traces_await(const char *folder);
 

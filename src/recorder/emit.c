@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Descriptors, locksets and blocks are written when the first cell names them.
+ * Descriptors, locksets and blocks are written when the first cell names them. They
+ * are called written when they are: the process may be killed in between.
  */
 #include "recorder/emit.h"
 
@@ -38,6 +39,23 @@ void emit_thread(struct recorder *recorder, const struct thread *thread)
 	};
 
 	write_one(recorder, TRACE_THREAD, &chunk, sizeof(chunk));
+}
+
+void emit_module(struct recorder *recorder, uint32_t id)
+{
+	const struct module *module = module_at(&recorder->modules, id);
+	struct trace_module chunk = {
+		.id = id,
+		.build_id_size = module->build_id_size,
+		.bias = module->bias,
+		.low = module->low,
+		.high = module->high,
+		.sequence = module->sequence,
+	};
+
+	os_copy(chunk.build_id, module->build_id, sizeof(chunk.build_id));
+	writer_chunk(&recorder->writer, TRACE_MODULE, &chunk, sizeof(chunk),
+		     module->path, os_length(module->path) + 1);
 }
 
 void emit_unload(struct recorder *recorder, uint32_t module)
@@ -150,10 +168,10 @@ static void write_lockset(struct recorder *recorder, uint16_t id)
 	set = lockset_at(&recorder->locksets, id);
 	if (set->written)
 		return;
-	set->written = true;
 	chunk.count = set->count;
 	writer_chunk(&recorder->writer, TRACE_LOCKSET, &chunk, sizeof(chunk),
 		     set->locks, set->count * sizeof(*set->locks));
+	set->written = true;
 }
 
 static uint32_t known_lockset(uint16_t id)
@@ -169,16 +187,15 @@ static uint32_t write_held(struct recorder *recorder, const struct slot *slot)
 {
 	struct trace_lock locks[LOCKS_HELD_MAX];
 	struct trace_lockset chunk = { .id = LOCKSETS_MAX + slot->held };
-	struct hold *hold;
+	struct hold *held, *hold;
 
 	if (slot->held == 0 || slot->held == HOLDS_UNKNOWN) {
 		write_lockset(recorder, slot->lockset);
 		return known_lockset(slot->lockset);
 	}
-	hold = hold_at(&recorder->holds, slot->held);
-	if (hold->written)
+	held = hold = hold_at(&recorder->holds, slot->held);
+	if (held->written)
 		return chunk.id;
-	hold->written = true;
 	chunk.count = hold->depth;
 	for (uint32_t i = chunk.count; i-- > 0;) {
 		locks[i] = hold->lock;
@@ -188,6 +205,7 @@ static uint32_t write_held(struct recorder *recorder, const struct slot *slot)
 	}
 	writer_chunk(&recorder->writer, TRACE_LOCKSET, &chunk, sizeof(chunk),
 		     locks, chunk.count * sizeof(*locks));
+	held->written = true;
 	return chunk.id;
 }
 
@@ -197,9 +215,8 @@ static uint32_t write_block(struct recorder *recorder, struct block *block)
 
 	if (!block || block->number != 0)
 		return block ? block->number : 0;
-	block->number = ++recorder->heap.numbers;
 	chunk = (struct trace_block){
-		.id = block->number,
+		.id = ++recorder->heap.numbers,
 		.thread = block->thread,
 		.address = block->address,
 		.size = block->size,
@@ -207,7 +224,8 @@ static uint32_t write_block(struct recorder *recorder, struct block *block)
 		.descriptor = emit_stack(recorder, block->context),
 	};
 	write_one(recorder, TRACE_BLOCK, &chunk, sizeof(chunk));
-	return block->number;
+	block->number = chunk.id;
+	return chunk.id;
 }
 
 static void write_cell(struct recorder *recorder, enum trace_type type,
@@ -515,4 +533,5 @@ void emit_end(struct recorder *recorder, int status, uint32_t reason)
 
 	write_one(recorder, TRACE_END, &end, sizeof(end));
 	writer_flush(&recorder->writer);
+	recorder->over = true;
 }

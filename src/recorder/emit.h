@@ -15,6 +15,7 @@ struct trace_lock;
 struct use;
 
 void emit_thread(struct recorder *recorder, const struct thread *thread);
+void emit_module(struct recorder *recorder, uint32_t module);
 /* A block whose module is gone. */
 void emit_unload(struct recorder *recorder, uint32_t module);
 

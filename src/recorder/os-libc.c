@@ -114,6 +114,11 @@ bool os_read_at(int fd, uint64_t offset, void *bytes, size_t size)
 	return true;
 }
 
+bool os_truncate(int fd, uint64_t size)
+{
+	return ftruncate(fd, (off_t)size) == 0;
+}
+
 uint64_t os_size(int fd)
 {
 	struct stat status;

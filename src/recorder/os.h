@@ -36,6 +36,8 @@ void os_close(int fd);
 /* Whether all of it was written, or read. */
 bool os_write(int fd, const void *bytes, size_t size);
 bool os_read_at(int fd, uint64_t offset, void *bytes, size_t size);
+/* Whether the file has that size now. */
+bool os_truncate(int fd, uint64_t size);
 /* The file's size; 0: not known. */
 uint64_t os_size(int fd);
 

@@ -18,6 +18,7 @@ void recorder_init(struct recorder *recorder,
 {
 	recorder->options = *options;
 	recorder->writer.fd = -1;
+	heir_init(&recorder->heir);
 	modules_init(&recorder->modules);
 	contexts_init(&recorder->contexts);
 	uses_init(&recorder->uses);
@@ -110,23 +111,6 @@ bool recorder_begin(struct recorder *recorder, const char *const *arguments,
 	return true;
 }
 
-static void write_module(struct recorder *recorder, uint32_t id)
-{
-	const struct module *module = module_at(&recorder->modules, id);
-	struct trace_module chunk = {
-		.id = id,
-		.build_id_size = module->build_id_size,
-		.bias = module->bias,
-		.low = module->low,
-		.high = module->high,
-		.sequence = module->sequence,
-	};
-
-	os_copy(chunk.build_id, module->build_id, sizeof(chunk.build_id));
-	writer_chunk(&recorder->writer, TRACE_MODULE, &chunk, sizeof(chunk),
-		     module->path, os_length(module->path) + 1);
-}
-
 void recorder_map(struct recorder *recorder, const char *path, uint64_t address,
 		  uint64_t offset)
 {
@@ -135,7 +119,7 @@ void recorder_map(struct recorder *recorder, const char *path, uint64_t address,
 	modules_map(&recorder->modules, path, address, offset,
 		    recorder->sequence);
 	if (recorder->modules.count > count)
-		write_module(recorder, recorder->modules.count);
+		emit_module(recorder, recorder->modules.count);
 }
 
 /* What was written is not in the trace of the child. */
@@ -196,6 +180,8 @@ static void keep_thread(struct recorder *recorder, struct thread *survivor)
 
 bool recorder_fork(struct recorder *recorder, struct thread *survivor)
 {
+	heir_fork(&recorder->heir);
+	recorder->over = false;
 	if (recorder->writer.fd >= 0)
 		os_close(recorder->writer.fd);
 	recorder->writer.used = 0;
@@ -209,7 +195,7 @@ bool recorder_fork(struct recorder *recorder, struct thread *survivor)
 	if (!recorder_begin(recorder, NULL, 0))
 		return false;
 	for (uint32_t id = 1; id <= recorder->modules.count; id++)
-		write_module(recorder, id);
+		emit_module(recorder, id);
 	emit_thread(recorder, recorder->current);
 	return true;
 }

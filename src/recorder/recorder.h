@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "recorder/heap.h"
+#include "recorder/heir.h"
 #include "recorder/holds.h"
 #include "recorder/locks.h"
 #include "recorder/modules.h"
@@ -72,6 +73,9 @@ struct recorder_options {
 struct recorder {
 	struct recorder_options options;
 	struct writer writer;
+	struct heir heir;
+	void (*before_end)(void); /* of salvage_protect() */
+	bool over; /* its trace has its end */
 	struct modules modules;
 	struct contexts contexts;
 	struct uses uses;

@@ -60,6 +60,7 @@ static void write_header(struct writer *writer,
 
 	os_copy(writer->buffer, &header, sizeof(header));
 	writer->used = sizeof(header);
+	writer->whole = sizeof(header);
 }
 
 bool writer_open(struct writer *writer, const char *folder,
@@ -134,4 +135,5 @@ void writer_chunk(struct writer *writer, uint32_t type, const void *payload,
 	append(writer, payload, size);
 	append(writer, behind, more);
 	append(writer, zeros, -(size + more) & 7);
+	writer->whole = writer->written + writer->used;
 }

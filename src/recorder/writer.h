@@ -18,6 +18,7 @@ struct writer {
 	bool failed; /* some bytes could not be written */
 	size_t used;
 	uint64_t written; /* bytes in all */
+	uint64_t whole; /* and in the buffer, up to the end of a chunk */
 	char path[WRITER_PATH];
 	unsigned char *buffer;
 };

@@ -70,6 +70,27 @@ matches "the server ends: it is told" "$work/err" \
 	'until-exit-of: the program ended before the client, which was ended'
 is "the server ends: the client, too" "$(lib_born "$(cat "$work/client")")" gone
 
+# a process that is killed while it is recorded leaves what was: the client has had
+# both answers, and has seen both connections closed
+for recorder in valgrind qemu; do
+	in_turn 2 "killed, by $recorder" || continue
+	what="killed, by $recorder"
+	if [ "$recorder" = qemu ] && [ ! -x /usr/bin/qemu-x86_64 ]; then
+		skip "$what" "qemu-x86_64 is not installed"
+		continue
+	fi
+	rm -rf "$work/trace"
+	served --recorder "$recorder" --keep-trace "$work/trace" --budget 1ms \
+		--until-exit-of "$server ask $SOCKET && kill -KILL \$RACEWATCH_PID" \
+		-- "$server" serve "$SOCKET"
+	matches "$what: it was" "$work/err" '1 pair that conflict'
+	run report --trace "$work/trace"
+	matches "$what: with its status" "$work/out" 'exit status 137'
+	matches "$what: and its accesses" "$work/out" \
+		'WRITES 8 bytes, answered, at .*[(]count_answer[)]'
+	is "$what: complete" "$(grep -c 'cut short' "$work/out")" 0
+done
+
 # racewatch is ended in a run that does not end, while it records and later
 for more in "--recorder valgrind" "--targets $work/sides.jsonl"; do
 	rm -f "$work/client"

@@ -25,6 +25,7 @@
 #include "recorder/qemu/syscalls.h"
 #include "recorder/qemu/translate.h"
 #include "recorder/qemu/vcpu.h"
+#include "recorder/salvage.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -188,6 +189,7 @@ static bool begin(struct settings *settings)
 			vcpus.recorder.writer.path);
 		return false;
 	}
+	salvage_protect(&vcpus.recorder, vcpus_give);
 	limit_cores();
 	pthread_atfork(before_fork, after_fork, in_child);
 	return translate_init();

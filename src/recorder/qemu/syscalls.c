@@ -13,9 +13,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "hunt/trace-events.h"
 #include "recorder/emit.h"
 #include "recorder/qemu/translate.h"
 #include "recorder/qemu/vcpu.h"
+#include "recorder/salvage.h"
 
 enum {
 	NUMBER_FUTEX_WAITV = 449, /* not in Debian 12's older kernels */
@@ -163,13 +165,6 @@ static bool replaces_program(int64_t number)
 	return number == SYS_execve || number == SYS_execveat;
 }
 
-/* The trace is complete, should the call be the last one. */
-static void before_exec(void)
-{
-	emit_all(&vcpus.recorder);
-	emit_end(&vcpus.recorder, 0, 1);
-}
-
 static bool maps_memory(int64_t number)
 {
 	return number == SYS_mmap || number == SYS_munmap ||
@@ -186,7 +181,7 @@ static void before(struct vcpu *vcpu, int64_t number)
 	if (text)
 		emit_unable(&vcpus.recorder, text);
 	if (replaces_program(number))
-		before_exec();
+		salvage_executes(&vcpus.recorder);
 	else if (number == SYS_arch_prctl && vcpu->arguments[0] == ARCH_SET_FS)
 		vcpu->thread->pointer = vcpu->arguments[1];
 }
@@ -274,8 +269,7 @@ void syscalls_after(qemu_plugin_id_t id, unsigned int index, int64_t number,
 		if (result >= 0 || result < -4095)
 			succeeded(vcpu, (uint64_t)result);
 		else if (replaces_program(number))
-			emit_unable(&vcpus.recorder,
-				    "execve failed: the trace goes on");
+			salvage_goes_on(&vcpus.recorder);
 	}
 	vcpu->number = -1;
 	vcpus_unlock();
@@ -300,7 +294,8 @@ void syscalls_end(int status)
 		vcpus_give();
 		recorder_runs(&vcpus.recorder, NULL);
 		emit_all(&vcpus.recorder);
-		emit_end(&vcpus.recorder, status, 0);
+		emit_end(&vcpus.recorder, status, TRACE_ENDED);
+		salvage_unprotect(&vcpus.recorder);
 		writer_close(&vcpus.recorder.writer);
 		vcpus.over = true;
 	}

@@ -14,6 +14,7 @@
 #include "recorder/emit.h"
 #include "recorder/os.h"
 #include "recorder/qemu/maps.h"
+#include "recorder/salvage.h"
 
 struct vcpus vcpus;
 
@@ -215,6 +216,8 @@ void vcpus_forked(void)
 	if (vcpus.over)
 		return;
 	vcpus.over = !recorder_fork(recorder, vcpus.forks->thread);
+	if (!vcpus.over)
+		salvage_protect(recorder, vcpus_give);
 	vcpus.forks->thread = records_at(&recorder->threads, 1);
 }
 

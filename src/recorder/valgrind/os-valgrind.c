@@ -14,6 +14,7 @@
 #include <pub_tool_libcproc.h>
 #include <pub_tool_mallocfree.h>
 #include <pub_tool_vki.h>
+#include <pub_tool_vkiscnums.h>
 
 /*
  * Of the core, which does not declare it for tools: moves a descriptor above
@@ -23,6 +24,10 @@ extern Int VG_(safe_fd)(Int oldfd);
 /* Likewise; `float': anywhere. */
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot,
 						      Int fd, Off64T offset);
+
+/* Likewise: any system call. */
+extern SysRes VG_(do_syscall)(UWord number, UWord a, UWord b, UWord c, UWord d,
+			      UWord e, UWord f, UWord g, UWord h);
 
 void *os_map(size_t size)
 {
@@ -122,6 +127,12 @@ bool os_read_at(int fd, uint64_t offset, void *bytes, size_t size)
 		size -= (size_t)n;
 	}
 	return true;
+}
+
+bool os_truncate(int fd, uint64_t size)
+{
+	return !sr_isError(VG_(do_syscall)(__NR_ftruncate, (UWord)fd, size, 0,
+					   0, 0, 0, 0, 0));
 }
 
 uint64_t os_size(int fd)

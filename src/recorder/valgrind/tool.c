@@ -28,10 +28,12 @@
 
 #include <libvex_guest_amd64.h>
 
+#include "hunt/trace-events.h"
 #include "hunt/trace-format.h"
 #include "recorder/emit.h"
 #include "recorder/moves.h"
 #include "recorder/recorder.h"
+#include "recorder/salvage.h"
 #include "recorder/valgrind/endpoints.h"
 #include "recorder/valgrind/instrument.h"
 #include "recorder/valgrind/transfers.h"
@@ -128,8 +130,10 @@ static void begin(void)
 	     i++)
 		arguments[argc++] =
 			*(HChar **)VG_(indexXA)(VG_(args_for_client), i);
-	if (recorder_begin(&recorder, arguments, argc))
+	if (recorder_begin(&recorder, arguments, argc)) {
+		salvage_protect(&recorder, NULL);
 		return;
+	}
 	VG_(umsg)("racewatch: cannot create %s\n", recorder.writer.path);
 	VG_(exit)(125);
 }
@@ -165,7 +169,8 @@ static void finish(Int status)
 {
 	recorder_runs(&recorder, NULL);
 	emit_all(&recorder);
-	emit_end(&recorder, status, 0);
+	emit_end(&recorder, status, TRACE_ENDED);
+	salvage_unprotect(&recorder);
 	writer_close(&recorder.writer);
 }
 
@@ -340,10 +345,8 @@ static void before_syscall(ThreadId tid, UInt number, UWord *arguments,
 	running[tid].transfer =
 		transfer_begin(&recorder, number, arguments, count);
 	begin_move(tid, number, arguments, count);
-	if (number == __NR_execve || number == __NR_execveat) {
-		emit_all(&recorder);
-		emit_end(&recorder, 0, 1);
-	}
+	if (number == __NR_execve || number == __NR_execveat)
+		salvage_executes(&recorder);
 }
 
 static void after_syscall(ThreadId tid, UInt number, UWord *arguments,
@@ -355,7 +358,7 @@ static void after_syscall(ThreadId tid, UInt number, UWord *arguments,
 	end_move(tid, number, arguments, count, result);
 	if ((number == __NR_execve || number == __NR_execveat) &&
 	    sr_isError(result))
-		emit_unable(&recorder, "execve failed: the trace goes on");
+		salvage_goes_on(&recorder);
 }
 
 static void on_kernel_reads(CorePart part, ThreadId tid, const HChar *what,
@@ -390,7 +393,9 @@ static void in_child(ThreadId tid)
 		running[i].thread = NULL;
 		move_deinit(&running[i].move);
 	}
-	if (!recorder_fork(&recorder, survivor))
+	if (recorder_fork(&recorder, survivor))
+		salvage_protect(&recorder, NULL);
+	else
 		VG_(umsg)
 	("racewatch: cannot create %s\n", recorder.writer.path);
 	running[tid].thread = records_at(&recorder.threads, 1);
