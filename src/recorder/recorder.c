@@ -407,8 +407,9 @@ static void touch_use(struct recorder *recorder, const struct site *site,
 }
 
 /*
- * An instruction may access a thread's own stack at one time, and memory of others
- * at another: each execution counts, but those of functions that only run muted.
+ * An instruction may access its thread's own stack at one time, and shared memory at
+ * another: each execution counts. Those of an allocator's own code do not, which
+ * runs muted only.
  */
 void recorder_range(struct recorder *recorder, struct site *site,
 		    uint64_t address, uint64_t size)

@@ -90,7 +90,8 @@ struct recorder {
 	struct thread *current; /* NULL: none runs */
 	/*
 	 * Not 0: the current thread's accesses to its own stack may be recorded.
-	 * The caller passes them to recorder_access(); else it may skip them.
+	 * The caller passes them to recorder_access(); else it may skip those of
+	 * instructions that access nothing else, which are not counted then.
 	 */
 	uint64_t on_stack;
 	/* number of chunks of the shadow that were compared with stacks */

@@ -24,6 +24,9 @@
 
 enum { CHUNKS_ROOM_FIRST = 4096 };
 
+_Static_assert(sizeof(struct granule) == 16, "none is in two lines of a cache");
+_Static_assert(offsetof(struct shadow_chunk, granules) == 64, "likewise");
+
 void shadow_init(struct shadow *shadow, uint64_t budget)
 {
 	table_init(&shadow->by_number);

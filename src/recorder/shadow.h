@@ -85,7 +85,7 @@ struct shadow_chunk {
 	uint64_t number; /* address >> SHADOW_SHIFT */
 	uint64_t generation; /* counts granules that were cleared, or shared */
 	uint64_t shared; /* of its granules */
-	uint64_t unused[5];
+	uint64_t unused[5]; /* of the first line of the processor's cache */
 	struct granule granules[SHADOW_GRANULES];
 };
 
