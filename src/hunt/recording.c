@@ -434,6 +434,18 @@ recording_module(const struct recording *recording, uint32_t id)
 	return find(&recording->modules, &recording->module_ids, id);
 }
 
+bool recording_has_module(const struct recording *recording, uint64_t address)
+{
+	for (size_t i = 0; i < recording->modules.count; i++) {
+		const struct recording_module *module =
+			vec_at(&recording->modules, i);
+
+		if (module->low <= address && address < module->high)
+			return true;
+	}
+	return false;
+}
+
 const struct recording_lockset *
 recording_lockset(const struct recording *recording, uint32_t id)
 {

@@ -82,6 +82,8 @@ recording_descriptor(const struct recording *recording, uint32_t id);
 /* NULL: 0, no module. */
 const struct recording_module *
 recording_module(const struct recording *recording, uint32_t id);
+/* Is the address in a module, as code or as a variable? */
+bool recording_has_module(const struct recording *recording, uint64_t address);
 /* NULL: 0, no locks. */
 const struct recording_lockset *
 recording_lockset(const struct recording *recording, uint32_t id);

@@ -245,18 +245,6 @@ static size_t first_cell(const struct vec *cells, uint64_t address)
 	return low;
 }
 
-static bool is_variable(const struct recording *recording, uint64_t address)
-{
-	for (size_t i = 0; i < recording->modules.count; i++) {
-		const struct recording_module *module =
-			vec_at(&recording->modules, i);
-
-		if (module->low <= address && address < module->high)
-			return true;
-	}
-	return false;
-}
-
 static uint64_t last_of(const struct trace_cell *cell)
 {
 	return cell->count > 1 ? cell->last + LAST_SLACK : cell->first;
@@ -288,7 +276,7 @@ static bool is_read(const struct transfer_published *published,
 	size_t i = first_cell(cells, granule);
 	uint32_t block = block_of(cells, i, store, granule);
 
-	if (is_variable(published->recording, store->location))
+	if (recording_has_module(published->recording, store->location))
 		sent = UINT64_MAX;
 	for (; i < cells->count; i++) {
 		const struct trace_cell *cell = vec_at(cells, i);

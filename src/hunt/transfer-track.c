@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "hunt/executed-moves.h"
 #include "hunt/executed-parts.h"
+#include "hunt/recording.h"
 #include "hunt/transfer-parts.h"
 #include "x86/access.h"
 
@@ -224,20 +225,30 @@ static struct error *find_write(struct transfer_tracker *tracker, size_t i,
 				   executed_step(tracker->cursor)->number, ret);
 }
 
+/* A variable may have the address of another one from the start. */
+static bool is_constant(const struct transfer_tracker *tracker,
+			uint64_t address, uint64_t value)
+{
+	const struct recording *recording = tracker->steps.executed->recording;
+
+	return recording_has_module(recording, address) &&
+	       recording_has_module(recording, value);
+}
+
 /*
- * Can nothing before have sent the address? So it is if the block was allocated
- * after `before', or if nothing was written before. The value that a variable has
- * from the start is not known.
+ * Can nothing before have sent the value? So it is if the block was allocated
+ * after `before', or if nothing was written before, nor was it there.
  */
-static bool is_first(const struct transfer_tracker *tracker,
-		     const struct executed_write *before)
+static bool is_first(const struct transfer_tracker *tracker, uint64_t address,
+		     uint64_t value, const struct executed_write *before)
 {
 	uint64_t born =
 		tracker->value.in_block ? tracker->question->block_number : 0;
 
 	if (before->kind == EXECUTED_NONE ||
 	    before->number < tracker->kept_since)
-		return born >= tracker->kept_since;
+		return born >= tracker->kept_since &&
+		       !is_constant(tracker, address, value);
 	return before->kind == EXECUTED_HEAP || before->number <= born;
 }
 
@@ -263,7 +274,7 @@ static struct error *find_first_store(struct transfer_tracker *tracker,
 		err = executed_last_write(tracker->steps.executed, address,
 					  ADDRESS_BYTES, before.number,
 					  &before);
-		*ret_found = !err && is_first(tracker, &before);
+		*ret_found = !err && is_first(tracker, address, value, &before);
 		if (err || *ret_found || before.kind == EXECUTED_NONE)
 			return err;
 		may_be = !value_written(&before, address, &other) ||

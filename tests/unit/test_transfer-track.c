@@ -7,6 +7,9 @@
 #include "hunt/executed.h"
 #include "hunt/transfer-track.h"
 
+/* Variables of the module. */
+enum { VARIABLE = 0x8000, OTHER_VARIABLE = 0x8100 };
+
 static struct executed *executed;
 static struct transfer_tracker *tracker;
 static struct vec transfers;
@@ -30,10 +33,22 @@ static int tear_down_each(void **state)
 
 static uint64_t instructions;
 
-/* The thread's last step uses the object; how many hand-overs led to that? */
+/* How many hand-overs lead to that access? */
+static size_t track_access(const struct transfer_question *question)
+{
+	writer_end(&writer, steps);
+	assert_null(recording_open(writer.path, &recording));
+	assert_null(executed_create(&recording, &executed));
+	assert_null(transfer_tracker_create(executed, decoder, &tracker));
+	assert_null(
+		transfer_track(tracker, question, &transfers, &instructions));
+	return transfers.count;
+}
+
+/* The thread's last step uses the object. */
 static size_t track_from(uint32_t superblock, uint64_t address, uint32_t thread)
 {
-	const struct transfer_question question = {
+	return track_access(&(struct transfer_question){
 		.access = { .thread = thread,
 			    .superblock = superblock,
 			    .number = steps },
@@ -41,15 +56,17 @@ static size_t track_from(uint32_t superblock, uint64_t address, uint32_t thread)
 		.block = OBJECT,
 		.block_size = BLOCK,
 		.instructions = 100000,
-	};
+	});
+}
 
-	writer_end(&writer, steps);
-	assert_null(recording_open(writer.path, &recording));
-	assert_null(executed_create(&recording, &executed));
-	assert_null(transfer_tracker_create(executed, decoder, &tracker));
-	assert_null(
-		transfer_track(tracker, &question, &transfers, &instructions));
-	return transfers.count;
+/* The last step of thread 2 uses what is in no heap block. */
+static size_t track_static(uint64_t address)
+{
+	return track_access(&(struct transfer_question){
+		.access = { .thread = 2, .superblock = USES, .number = steps },
+		.address = address,
+		.instructions = 100000,
+	});
 }
 
 static size_t track(uint32_t thread)
@@ -236,6 +253,31 @@ static void a_store_of_16_bytes_may_be_of_the_address(void **state)
 	assert_int_equal(transfer_at(0)->sent.number, 1);
 }
 
+/* Both are variables: it may be there from the start. */
+static void a_variable_may_have_it_from_the_start(void **state)
+{
+	(void)state;
+	runs(1);
+	STEP(SENDS, VARIABLE, OTHER_VARIABLE);
+	stops();
+	runs(2);
+	receive_and_use(VARIABLE, OTHER_VARIABLE);
+	stops();
+	assert_int_equal(track_static(OTHER_VARIABLE + 8), 0);
+}
+
+static void not_of_what_is_no_variable(void **state)
+{
+	(void)state;
+	runs(1);
+	STEP(SENDS, SLOT, OTHER_VARIABLE);
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OTHER_VARIABLE);
+	stops();
+	assert_int_equal(track_static(OTHER_VARIABLE + 8), 1);
+}
+
 /* Of two addresses of the object, that is received which is used. */
 static void a_vector_is_moved_word_by_word(void **state)
 {
@@ -395,6 +437,8 @@ int main(void)
 		TEST(that_of_the_same_step_too),
 		TEST(another_thread_that_stored_it_before_may_be_the_sender),
 		TEST(a_store_of_16_bytes_may_be_of_the_address),
+		TEST(a_variable_may_have_it_from_the_start),
+		TEST(not_of_what_is_no_variable),
 		TEST(a_vector_is_moved_word_by_word),
 		TEST(a_stored_vector_has_what_became_of_it),
 		TEST(a_freed_block_is_handed_over_by_the_allocator),
