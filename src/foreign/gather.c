@@ -52,11 +52,18 @@ static void drop_race(struct gather *gather)
 	race_frames_clear(&gather->block);
 }
 
+void gather_forget_threads(struct gather *gather)
+{
+	for (size_t i = 0; i < gather->threads.count; i++)
+		thread_deinit(vec_at(&gather->threads, i));
+	vec_clear(&gather->threads);
+	gather->to = GATHER_NOWHERE;
+}
+
 void gather_deinit(struct gather *gather)
 {
 	drop_race(gather);
-	for (size_t i = 0; i < gather->threads.count; i++)
-		thread_deinit(vec_at(&gather->threads, i));
+	gather_forget_threads(gather);
 	vec_deinit(&gather->threads);
 	vec_deinit(&gather->block);
 }

@@ -62,6 +62,11 @@ void gather_deinit(struct gather *gather);
 
 /* Ends the report before it. tool: "tsan", "helgrind", "drd". */
 void gather_begin(struct gather *gather, const char *tool, size_t line);
+/*
+ * Threads that were told before are those of others: for reports that have all of
+ * theirs, whose labels are used again in the next process.
+ */
+void gather_forget_threads(struct gather *gather);
 /* NULL: what was said of it is malformed. */
 void gather_access(struct gather *gather, const struct gather_access *access);
 void gather_bad(struct gather *gather, size_t line, const char *what);

@@ -41,6 +41,7 @@ static bool read_heading(struct tsan *tsan, const struct scan *line,
 
 	if (scan_before(&rest, "WARNING: DATA RACE", &kind)) {
 		gather_end(gather, true, &place);
+		gather_forget_threads(gather);
 		gather->pid = 0;
 		gather_begin(gather, "tsan", number);
 		return true;
@@ -48,6 +49,7 @@ static bool read_heading(struct tsan *tsan, const struct scan *line,
 	if (!scan_before(&rest, "WARNING: ThreadSanitizer: ", &kind))
 		return false;
 	gather_end(gather, true, &place);
+	gather_forget_threads(gather);
 	if (!scan_before(&rest, " (pid=", &kind)) {
 		kind = rest;
 	} else if (!scan_number(&rest, &pid) || pid > INT_MAX) {

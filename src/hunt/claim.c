@@ -9,17 +9,11 @@
 #include "base/vec.h"
 #include "foreign/intercept.h"
 #include "report/race.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
+#include "report/text.h"
 
 static bool same_base(const char *a, const char *b)
 {
-	return a && b && strcmp(base_name(a), base_name(b)) == 0;
+	return a && b && strcmp(text_base_name(a), text_base_name(b)) == 0;
 }
 
 /* The folders of two builds may differ. */
@@ -82,7 +76,7 @@ static bool same_by_line(const struct vec *claimed, size_t first,
 
 static bool is_library(const struct race_frame *frame)
 {
-	return frame->module && strstr(base_name(frame->module), ".so");
+	return frame->module && strstr(text_base_name(frame->module), ".so");
 }
 
 /* Programs of two builds may have other names; libraries keep theirs. */

@@ -107,7 +107,7 @@ void text_pad(struct text *text, size_t start, int columns)
 		strbuf_addf(&text->line, "%*s", columns - (int)used, "");
 }
 
-static const char *base_name(const char *path)
+const char *text_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -116,7 +116,7 @@ static const char *base_name(const char *path)
 
 void text_add_place(struct strbuf *line, const char *file, int number)
 {
-	utf8_add_visible(line, base_name(file));
+	utf8_add_visible(line, text_base_name(file));
 	if (number)
 		strbuf_addf(line, ":%d", number);
 }
@@ -124,7 +124,7 @@ void text_add_place(struct strbuf *line, const char *file, int number)
 void text_add_offset(struct strbuf *line, const char *module, uint64_t offset)
 {
 	if (module) {
-		utf8_add_visible(line, base_name(module));
+		utf8_add_visible(line, text_base_name(module));
 		if (offset == 0)
 			return;
 		strbuf_add(line, "+");

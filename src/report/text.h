@@ -44,6 +44,9 @@ void text_reset_color(struct text *text);
 /* Fill the line with spaces so that what begins at byte start has `columns'. */
 void text_pad(struct text *text, size_t start, int columns);
 
+/* What comes after the last slash. */
+const char *text_base_name(const char *path);
+
 /* "cache.c:11" of "/home/src/cache.c"; without a number when it is 0. */
 void text_add_place(struct strbuf *line, const char *file, int number);
 

@@ -558,6 +558,34 @@ static void a_repetition_counts_once(void **state)
 	free(text);
 }
 
+/* Two logs in one file: each process has a thread T1 of its own. */
+static void threads_of_another_process_are_others(void **state)
+{
+	static const char text[] =
+		"WARNING: ThreadSanitizer: data race (pid=1)\n"
+		"  Write of size 8 at 0x7b04 by thread T1:\n"
+		"    #0 add /src/a.c:9 (a+0x1218)\n"
+		"  Previous write of size 8 at 0x7b04 by main thread:\n"
+		"    #0 main /src/a.c:12 (a+0x1300)\n"
+		"  Thread T1 (tid=5, running) created by main thread at:\n"
+		"    #0 main /src/a.c:15 (a+0x141a)\n"
+		"WARNING: ThreadSanitizer: data race (pid=2)\n"
+		"  Write of size 8 at 0x7b04 by thread T1:\n"
+		"    #0 put /src/b.c:9 (b+0x1218)\n"
+		"  Previous write of size 8 at 0x7b04 by main thread:\n"
+		"    #0 main /src/b.c:12 (b+0x1300)\n";
+	struct foreign_report report;
+
+	(void)state;
+	parse(text, &report);
+	assert_int_equal(report.races.count, 2);
+	assert_int_equal(race_at(&report, 0)->sides[0].tid, 5);
+	assert_int_equal(race_at(&report, 0)->sides[0].created.count, 1);
+	assert_int_equal(race_at(&report, 1)->sides[0].tid, 0);
+	assert_int_equal(race_at(&report, 1)->sides[0].created.count, 0);
+	foreign_report_deinit(&report);
+}
+
 static void reports_of_other_kinds_are_counted(void **state)
 {
 	struct foreign_report report;
@@ -594,6 +622,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_report_is_refused),
 		cmocka_unit_test(the_tool_that_is_asked_for_counts),
 		cmocka_unit_test(a_repetition_counts_once),
+		cmocka_unit_test(threads_of_another_process_are_others),
 		cmocka_unit_test(reports_of_other_kinds_are_counted),
 	};
 
