@@ -453,3 +453,22 @@ struct error *procfs_threads(pid_t pid, bool (*visit)(pid_t tid, void *data),
 	}
 	return NULL;
 }
+
+struct error *procfs_children(pid_t pid, pid_t tid,
+			      bool (*visit)(pid_t child, void *data),
+			      void *data)
+{
+	cleanup_fclose FILE *file = NULL;
+	char path[64];
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
+		 (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return error_os(errno == ENOENT ? ESRCH : errno, "open %s",
+				path);
+	while (fscanf(file, "%d", &child) == 1 && visit((pid_t)child, data))
+		;
+	return NULL;
+}

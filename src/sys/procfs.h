@@ -125,4 +125,12 @@ bool procfs_call_notices_stops(uint64_t number);
 struct error *procfs_threads(pid_t pid, bool (*visit)(pid_t tid, void *data),
 			     void *data);
 
+/*
+ * The same for each child process of the thread. It may leave some out when others
+ * end meanwhile. error_gone also where the kernel has no such list.
+ */
+struct error *procfs_children(pid_t pid, pid_t tid,
+			      bool (*visit)(pid_t child, void *data),
+			      void *data);
+
 #endif

@@ -109,8 +109,7 @@ struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 /*
  * Remove breakpoints from the memory of a process that is a copy of `space` (a
  * fork child, stopped), made at since_ns or later: those that are armed, and
- * those lifted since then. 0: all that ever were armed. After an error some may
- * be there still.
+ * those lifted since then. 0: all that ever were armed. On error some may stay.
  */
 struct error *breakpoint_clean_copy(struct addrspace *space,
 				    const struct memory *copy, pid_t tid,

@@ -115,6 +115,7 @@ struct thread {
 	bool stepping; /* was last resumed for one instruction */
 	/* when it was last seen not to be in the middle of fork(2); 0: never */
 	uint64_t unforked_ns;
+	bool births_known; /* what it made before it was traced (underway.h) */
 	int deliver; /* signal to hand over when it is resumed */
 	uint64_t rests_until_ns; /* after a stall; not stalled before */
 	struct hold *hold; /* keeps it stopped; NULL: nobody does */

@@ -320,7 +320,7 @@ static bool arm_ready(void *context, uint64_t now)
 {
 	struct engine *engine = context;
 	bool little = budget_is_small(&engine->load.budget);
-	bool ready = true;
+	bool ready = underway_is_over(&engine->underway);
 
 	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		struct process *process =

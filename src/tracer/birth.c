@@ -42,11 +42,7 @@ static bool birth_is_thread(pid_t pid, pid_t tid)
 	return syscall(SYS_tgkill, pid, tid, 0) == 0;
 }
 
-/*
- * Does the child share the creator's memory? Where kcmp(2) is refused, what
- * the event says of the kind of birth must do.
- */
-static bool birth_shares_memory(pid_t creator, pid_t child, enum stop_kind kind)
+bool birth_shares_memory(pid_t creator, pid_t child, enum stop_kind kind)
 {
 	long order = syscall(SYS_kcmp, creator, child, KCMP_VM, 0, 0);
 
@@ -92,6 +88,12 @@ static struct error *birth_process(struct engine *engine,
 	birth_inherit_signals(process, parent);
 	*ret = process;
 	return NULL;
+}
+
+struct error *birth_guest(struct engine *engine, const struct process *parent,
+			  pid_t pid, struct process **ret)
+{
+	return birth_process(engine, parent, pid, PROCESS_GUEST, ret);
 }
 
 /* The process that the newborn belongs to, made if need be. */

@@ -11,7 +11,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "sys/wait.h"
+
 struct engine;
+struct error;
 struct process;
 struct stop_reason;
 struct thread;
@@ -22,6 +25,16 @@ struct thread;
  */
 bool birth_announced(struct engine *engine, struct thread *creator,
 		     const struct stop_reason *stop, struct stop_reason *ret);
+
+/*
+ * Does the child share the creator's memory? Where kcmp(2) is refused, what the
+ * kind of birth says must do.
+ */
+bool birth_shares_memory(pid_t creator, pid_t child, enum stop_kind kind);
+
+/* A record of a process in the memory of that one; none of its threads is known. */
+struct error *birth_guest(struct engine *engine, const struct process *parent,
+			  pid_t pid, struct process **ret);
 
 /* The first stop of a new thread. It is resumed, or cleaned and detached. */
 void birth_first_stop(struct engine *engine, struct thread *thread);

@@ -30,6 +30,7 @@
 #include "tracer/replays.h"
 #include "tracer/stall.h"
 #include "tracer/startup.h"
+#include "tracer/underway.h"
 #include "wire/message.h"
 
 struct error;
@@ -54,6 +55,7 @@ struct engine {
 	struct creations creations;
 	struct privileged privileged;
 	struct orphans orphans;
+	struct underway underway;
 	struct stalls stalls;
 	struct load load;
 	struct freeze freeze;

@@ -23,6 +23,7 @@
 #include "tracee/breakpoint.h"
 #include "tracee/sigstate.h"
 #include "tracee/thread.h"
+#include "tracer/birth.h"
 #include "tracer/engine.h"
 #include "tracer/forget.h"
 
@@ -290,29 +291,61 @@ static void attach_forget(struct engine *engine, struct process *process)
 	forget_process(engine, process);
 }
 
+struct error *launch_seize_new(struct engine *engine, struct process *process,
+			       bool *ret_grew)
+{
+	struct attach attach = { .engine = engine, .process = process };
+	struct error *err;
+
+	*ret_grew = false;
+	do {
+		attach.grew = false;
+		err = procfs_threads(process->pid, attach_thread, &attach);
+		if (!err)
+			err = attach.err;
+		*ret_grew |= attach.grew;
+	} while (!err && attach.grew);
+	return err;
+}
+
+struct error *launch_guest(struct engine *engine, const struct process *parent,
+			   pid_t pid)
+{
+	struct process *process;
+	struct error *err;
+	bool grew;
+
+	err = birth_guest(engine, parent, pid, &process);
+	if (err)
+		return err;
+	err = launch_seize_new(engine, process, &grew);
+	if (!err && process->threads.count == 0)
+		err = error_gone;
+	if (err && process->threads.count == 0)
+		forget_process(engine, process);
+	return error_wrap(err, "attach to %d, which shares the memory of %d",
+			  (int)pid, (int)parent->pid);
+}
+
 struct error *launch_attach(struct engine *engine, pid_t pid,
 			    const struct pidref *meant)
 {
-	struct attach attach = { .engine = engine };
+	struct process *process;
 	struct error *err;
+	bool grew;
 
 	if (!engine->attached)
 		engine->attached = meant;
-	err = launch_record(engine, pid, &attach.process);
+	err = launch_record(engine, pid, &process);
 	if (err)
 		return err;
-	do {
-		attach.grew = false;
-		err = procfs_threads(pid, attach_thread, &attach);
-		if (!err)
-			err = attach.err;
-	} while (!err && attach.grew);
+	err = launch_seize_new(engine, process, &grew);
 	/* seized, the process keeps its id: it is asked only now */
-	if (!err && (attach.process->threads.count == 0 ||
-		     (meant && !pidref_valid(meant))))
+	if (!err &&
+	    (process->threads.count == 0 || (meant && !pidref_valid(meant))))
 		err = error_gone;
-	if (err == error_gone && attach.process->threads.count == 0)
-		attach_forget(engine, attach.process);
+	if (err == error_gone && process->threads.count == 0)
+		attach_forget(engine, process);
 	if (err)
 		return error_wrap(err, "attach to %d", (int)pid);
 	engine->core.phase = PHASE_WATCHING;

@@ -10,6 +10,7 @@
 struct engine;
 struct error;
 struct pidref;
+struct process;
 
 struct launch {
 	char *const *argv;
@@ -39,5 +40,19 @@ struct error *launch_command(struct engine *engine,
  */
 struct error *launch_attach(struct engine *engine, pid_t pid,
 			    const struct pidref *meant);
+
+/*
+ * Seize those threads of the process that are not traced yet, until a scan shows
+ * none. *ret_grew: there were some.
+ */
+struct error *launch_seize_new(struct engine *engine, struct process *process,
+			       bool *ret_grew);
+
+/*
+ * Seize a process in the memory of a watched one, which was made before that was
+ * attached to: it is as if its birth had been announced. error_gone: it has ended.
+ */
+struct error *launch_guest(struct engine *engine, const struct process *parent,
+			   pid_t pid);
 
 #endif

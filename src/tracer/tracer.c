@@ -39,6 +39,7 @@
 #include "tracer/release.h"
 #include "tracer/replays.h"
 #include "tracer/startup.h"
+#include "tracer/underway.h"
 #include "wire/sound.h"
 
 /* A hunt waits so long for others to give a debug register back. */
@@ -391,6 +392,7 @@ static void tracer_tick(struct engine *engine)
 		engine_release(engine);
 	if (now >= engine->core.tracees.signals_due_ns)
 		sigstate_tick(&engine->core.tracees, arm_may_trap(engine), now);
+	underway_tick(engine, now);
 	arm_refill(engine, now);
 	provoke_tick(engine, now);
 	hunt_tick(engine);
@@ -435,6 +437,8 @@ static uint64_t tracer_next_ns(struct engine *engine)
 		return 0;
 	if (refill < next)
 		next = refill;
+	if (underway_next_ns(&engine->underway) < next)
+		next = underway_next_ns(&engine->underway);
 	if (freeze_next_ns(&engine->freeze) < next)
 		next = freeze_next_ns(&engine->freeze);
 	if (provoke_next_ns(engine) < next)
@@ -574,6 +578,7 @@ static struct error *tracer_attach(struct engine *engine,
 					"process %d has ended; it is left out",
 					(int)pid));
 	}
+	underway_begin(engine, clock_now_ns());
 	return engine->core.tracees.processes.count > 0 ? NULL : error_gone;
 }
 
