@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/outputfile.h"
 #include "base/strbuf.h"
 #include "doctor/checks.h"
 #include "doctor/pid.h"
@@ -178,13 +179,15 @@ static struct error *provoke_output(const struct provoke_options *options,
 				    struct provoker *provoker, int *ret_status)
 {
 	const char *path = options->output;
+	struct error *err = NULL;
 	FILE *out = NULL;
-	struct error *err;
 
-	if (path)
-		out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-	if (path && !out)
-		return error_os(errno, "%s", path);
+	if (path && strcmp(path, "-") == 0)
+		out = stdout;
+	else if (path)
+		err = outputfile_open(path, OUTPUTFILE_NEW, &out);
+	if (err)
+		return err;
 	provoke_print_race(provoker->scenario);
 	err = provoke_orders(options, provoker, out, ret_status);
 	if (out && out != stdout && fclose(out) != 0 && !err)

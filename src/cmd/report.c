@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/outputfile.h"
 #include "base/replace.h"
 #include "conflict/naming.h"
 #include "foreign/foreign.h"
@@ -350,13 +351,15 @@ static bool report_reads_output(const struct report_task *task)
 static struct error *report_to(const struct report_task *task)
 {
 	const char *path = task->options->output;
-	FILE *out;
+	struct error *err = NULL;
+	FILE *out = stdout;
 
 	if (path && report_reads_output(task))
 		return replace_file(path, report_write, task);
-	out = path ? fopen(path, "ae") : stdout;
-	if (!out)
-		return error_os(errno, "%s", path);
+	if (path)
+		err = outputfile_open(path, OUTPUTFILE_APPEND, &out);
+	if (err)
+		return err;
 	return report_close(out, report_write(task, out));
 }
 
@@ -439,7 +442,8 @@ static struct error *report_trace(const struct report_options *options,
 {
 	const struct renderer_ops *format = render_find(options->format);
 	enum foreign_tool tool;
-	FILE *out;
+	struct error *err = NULL;
+	FILE *out = stdout;
 
 	if (count > 0 || options->diff || options->unseen ||
 	    options->filters.count || options->symbolize ||
@@ -448,9 +452,10 @@ static struct error *report_trace(const struct report_options *options,
 		return error_create(ERROR_USAGE,
 				    "--trace can be used with --output and "
 				    "--format text or json only");
-	out = options->output ? fopen(options->output, "we") : stdout;
-	if (!out)
-		return error_os(errno, "%s", options->output);
+	if (options->output)
+		err = outputfile_open(options->output, OUTPUTFILE_NEW, &out);
+	if (err)
+		return err;
 	return report_close(out, format == &render_json
 					 ? trace_print_json(options->trace, out)
 					 : trace_print(options->trace, out));

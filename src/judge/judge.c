@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/outputfile.h"
 #include "base/strbuf.h"
 #include "judge/rank.h"
 #include "report/race.h"
@@ -85,8 +86,7 @@ static struct error *judge_open_generated(struct judge *judge)
 		judge->generated = stderr;
 		return NULL;
 	}
-	judge->generated = fopen(path, "ae");
-	return judge->generated ? NULL : error_os(errno, "%s", path);
+	return outputfile_open(path, OUTPUTFILE_APPEND, &judge->generated);
 }
 
 struct error *judge_init(struct judge *judge, const struct judge_config *config)

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/exitstatus.h"
 #include "base/log.h"
+#include "base/outputfile.h"
 #include "base/strbuf.h"
 #include "judge/suppress.h"
 #include "report/record.h"
@@ -31,14 +32,17 @@ struct error *saved_open(struct saved *saved, const char *path,
 			 const struct renderer_ops *format)
 {
 	bool is_stdout = !path || strcmp(path, "-") == 0;
+	struct error *err = NULL;
 
 	memset(saved, 0, sizeof(*saved));
 	if (!path && (!format || format == &render_text))
 		return NULL;
 	saved->name = is_stdout ? "standard output" : path;
-	saved->file = is_stdout ? stdout : fopen(path, "we");
-	if (!saved->file)
-		return error_os(errno, "%s", path);
+	saved->file = is_stdout ? stdout : NULL;
+	if (!is_stdout)
+		err = outputfile_open(path, OUTPUTFILE_NEW, &saved->file);
+	if (err)
+		return err;
 	saved->renderer = (struct renderer){
 		.ops = format ? format : &render_json,
 		.out = saved->file,

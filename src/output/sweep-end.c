@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/exitstatus.h"
 #include "base/log.h"
+#include "base/outputfile.h"
 #include "base/replace.h"
 #include "base/strbuf.h"
 #include "judge/judge.h"
@@ -192,14 +193,15 @@ static struct error *write_output(const struct ending *ending)
 	const struct renderer_ops *format = config->format ? config->format
 							   : &render_json;
 	bool to_stdout = !config->output || strcmp(config->output, "-") == 0;
-	struct error *err;
-	FILE *out;
+	struct error *err = NULL;
+	FILE *out = stdout;
 
 	if (!config->output && (!config->format || format == &render_text))
 		return NULL;
-	out = to_stdout ? stdout : fopen(config->output, "we");
-	if (!out)
-		return error_os(errno, "%s", config->output);
+	if (!to_stdout)
+		err = outputfile_open(config->output, OUTPUTFILE_NEW, &out);
+	if (err)
+		return err;
 	err = print_to(ending, out, format);
 	if (terminal_unread(err, out)) {
 		error_free(err);

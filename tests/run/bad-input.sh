@@ -42,6 +42,11 @@ refused "another architecture" 126 "$work/arm64" -- "$work/arm64"
 head -c 40 "$T/read_write.O2" >"$work/stub"
 chmod +x "$work/stub"
 refused "a file that ends in its ELF header" 126 "$work/stub" -- "$work/stub"
+mkfifo "$work/fifo"
+refused "-o a FIFO that nobody reads" 125 "$work/fifo: nobody reads this FIFO" \
+	-o "$work/fifo" -- touch "$work/ran"
+is "-o a FIFO that nobody reads: nothing was run" \
+	"$([ -e "$work/ran" ] && echo ran)" ""
 
 # Set-user-ID: watched where that is allowed, else said.
 cp "$T/single.O2" "$work/setuid"
