@@ -191,15 +191,31 @@ matches "core: where it is" "$work/err" \
 places "$T/read_write.nopie" racewatch-core.* >"$work/places"
 at_race "core: both threads are at the race in it" "$work/places"
 
+# One that PATH names is not for root; without any, that is said.
+mkdir -p "$work/mine"
+printf '#!/bin/sh\necho >"%s"\n' "$work/mine/ran" >"$work/mine/gcore"
+chmod +x "$work/mine/gcore"
+path=$work/empty
+hide=()
+if [ "$(id -u)" -eq 0 ]; then
+	path=$work/mine
+	unshare -m true 2>/dev/null &&
+		hide=(unshare -m sh -c "mount --bind /dev/null '$(realpath \
+			"$(command -v gcore)")' && exec \"\$@\"" sh)
+fi
 tries seconds 1 3 20
 while next_try seconds; do
-	timeout 120 env PATH="$work/empty" "$RACEWATCH" run --seed 1 \
+	timeout 120 "${hide[@]}" env PATH="$path" "$RACEWATCH" run --seed 1 \
 		--rate 3000 --on-race core -- "$T/read_write.nopie" "$seconds" \
 		>"$work/out" 2>"$work/err"
 	grep -q '^WARNING' "$work/err" && break
 done
-matches "core: without gcore it is said" "$work/err" 'there is no gcore'
+if [ "$(id -u)" -ne 0 ] || [ "${#hide[@]}" -gt 0 ]; then
+	matches "core: without gcore it is said" "$work/err" 'there is no gcore'
+fi
+is "core: root's is not that of PATH" "$([ -e "$work/mine/ran" ] && echo ran)" ""
 matches "core: and the program goes on" "$work/out" '^read_write: done$'
+is "core: nothing is left" "$(compgen -G 'racewatch-core.*.*')" ""
 
 # exec: the race as JSON on the input, once for each race.
 
