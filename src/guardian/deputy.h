@@ -7,8 +7,8 @@
  * thread of the tracer's process may wait for its tracees, though only the
  * first may make ptrace(2) requests. So before the guardian kills a stuck
  * tracer, it has this thread wait, and then sets rip back itself (guardtend.h)
- * and sends again what was meant for the program (guardstuck.h). The thread also closes the tracer's files, which removes the watchpoints of
- * perf.
+ * and sends again what was meant for the program (guardstuck.h). The thread
+ * also closes the tracer's files, which removes the watchpoints of perf.
  */
 #ifndef GUARDIAN_DEPUTY_H
 #define GUARDIAN_DEPUTY_H

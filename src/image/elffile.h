@@ -12,10 +12,9 @@
  * megabyte in the system's folders. A mapped file that somebody truncates has
  * zeros from there on (base/truncated.h), or else kills us with SIGBUS, so
  * elffile_intact() is asked before a use that comes long after opening, and
- * after one whose results are kept. Of a small
- * file only the headers are read at first, until elffile_read() is called: it
- * has segments and sections without contents. It stays open till then, unless
- * descriptors are scarce.
+ * after one whose results are kept. Of a small file only the headers are read
+ * at first, until elffile_read() is called: it has segments and sections
+ * without contents. It stays open till then, unless descriptors are scarce.
  */
 #ifndef IMAGE_ELFFILE_H
 #define IMAGE_ELFFILE_H

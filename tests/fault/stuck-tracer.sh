@@ -174,6 +174,28 @@ for ((i = 0; i < trials; i++)); do
 		done
 	done
 done
+# A program that its user has stopped stays so.
+all_traced()
+{
+	! grep -qsv ') t ' "/proc/$program/task/"*/stat
+}
+if ! in_turn 2 "hung, and the program is stopped"; then
+	:
+elif HANGING_IN="wait" attach --backend value; then
+	kill -STOP "$program"
+	await 20 all_traced
+	is "a stopped program: its threads are stopped" $? 0
+	touch "$HANGING_WHEN"
+	await 20 ended "$frontend"
+	await 20 ended "$guardian"
+	is "a stopped program: the guardian ends" $? 0
+	is "a stopped program: it is stopped still" \
+		"$(awk '{ print $3 }' "/proc/$program/task/"*/stat | sort -u)" T
+	kill -CONT "$program"
+	check_program "a stopped program"
+else
+	not_ok "a stopped program: it is watched"
+fi
 export HANGING_IN="read"
 for backend in "${few[@]}"; do
 	! in_turn 2 "stopped, $backend" ||
