@@ -10,7 +10,7 @@
 
 #define REPLAY_UNEQUAL_END "unequal-end" /* the name of that failure */
 
-/* Places in instance.c's table of schedules. */
+/* Places in instance-schedules.c's table of schedules. */
 enum {
 	REPLAY_AB,
 	REPLAY_BA,
@@ -71,7 +71,7 @@ struct error *instance_try_blind(struct instance *instance);
 struct error *instance_try_late(struct instance *instance);
 
 /*
- * Run the schedules that apply. *ret_endless: one has no end that is near, and
+ * instance-schedules.c: run the schedules that apply. *ret_endless: one has no end that is near, and
  * those behind it are not run. Errors as of orders_run().
  */
 struct error *instance_run_all(struct instance *instance, bool *ret_endless);
