@@ -9,6 +9,18 @@
 
 #include "base/error.h"
 
+void replay_result_init(struct replay_result *result)
+{
+	*result = (struct replay_result){
+		.changes = VEC_INIT(struct replay_change),
+	};
+}
+
+void replay_result_deinit(struct replay_result *result)
+{
+	vec_deinit(&result->changes);
+}
+
 static const struct replay_outcome *
 verdict_outcome(const struct instance *instance, int schedule)
 {

@@ -17,18 +17,6 @@
 /* Key 0 alone may be used: what Linux begins with. */
 static const uint32_t INSTANCE_KEYS_UNUSED = 0x55555554;
 
-void replay_result_init(struct replay_result *result)
-{
-	*result = (struct replay_result){
-		.changes = VEC_INIT(struct replay_change),
-	};
-}
-
-void replay_result_deinit(struct replay_result *result)
-{
-	vec_deinit(&result->changes);
-}
-
 /* Which bytes one instruction loads and stores, if it can be interrupted there. */
 static void instance_find_update(struct instance *instance, int thread)
 {
