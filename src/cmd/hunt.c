@@ -430,6 +430,7 @@ static struct error *hunt_in_outcomes(const struct hunt_options *options,
 		.recorded_exit = (uint32_t)found.recorded_status,
 		.bare_exit = (uint32_t)found.bare_status,
 	};
+	output->recorded_status = found.status;
 	err = hunt_run(config, outcomes, &sink, &result);
 	/* after an error too: what was found until then */
 	ended = hunting_output_finish(output, outcomes, &result, ret_status);
@@ -595,8 +596,9 @@ static struct error *hunt_check_candidates(const struct hunt_options *options)
 				    "used together");
 	if (options->store)
 		return error_create(ERROR_USAGE,
-				    "--candidates and --store cannot be used "
-				    "together");
+				    "--candidates says what came of each in "
+				    "one hunt, and the sides in a --store may "
+				    "be others: they cannot be used together");
 	return NULL;
 }
 

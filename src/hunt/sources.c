@@ -93,6 +93,8 @@ static struct error *record(const struct hunt_sources *sources, const char *dir,
 	ret->recorded = true;
 	ret->recorder = result.name;
 	ret->slow_down = result.slow_down;
+	if (!result.run.timed_out)
+		ret->status = result.run.status;
 	if (result.bare_status >= 0 && !result.run.timed_out) {
 		ret->bare_status = result.bare_status;
 		ret->recorded_status = result.run.status;

@@ -50,6 +50,7 @@ struct hunt_found {
 	 * shell; the same: they do not differ, or one is not known.
 	 */
 	int bare_status, recorded_status;
+	int status; /* of the recorded run; 0: it was ended, or none was made */
 	bool paired; /* totals are those of the recording */
 	struct hunt_totals totals;
 	uint64_t sides; /* that are in the store now */

@@ -59,8 +59,36 @@ static void count_recording(struct hunt_totals *totals,
 	totals->starved += recording->end.starved_cells;
 }
 
-/* What the recording lacks. */
-static void warn(const struct recording *recording, const struct order *order)
+static const char *unable_text(const struct recording *recording, size_t i)
+{
+	return *(const char *const *)vec_at(&recording->unable, i);
+}
+
+/*
+ * Was that said, of the same process or of one before? Each command that a shell
+ * runs lacks the same.
+ */
+static bool is_told(const struct finding *finding, const char *text,
+		    size_t number)
+{
+	for (size_t i = 0; i < finding->processes.count; i++) {
+		const struct process *process =
+			*(struct process **)vec_at(&finding->processes, i);
+		const struct recording *recording = &process->recording;
+		bool is_last = i + 1 == finding->processes.count;
+		size_t count = is_last ? number : recording->unable.count;
+
+		for (size_t n = 0; n < count; n++) {
+			if (strcmp(unable_text(recording, n), text) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What the recording of the last process lacks. */
+static void warn(const struct finding *finding,
+		 const struct recording *recording, const struct order *order)
 {
 	const char *path = recording->file.path;
 
@@ -72,9 +100,11 @@ static void warn(const struct recording *recording, const struct order *order)
 		log_warn("%s: there are more than %d threads: their creations "
 			 "and joins are not looked at",
 			 path, ORDER_THREADS_MAX);
-	for (size_t i = 0; i < recording->unable.count; i++)
-		log_warn("%s: not recorded: %s", path,
-			 *(const char *const *)vec_at(&recording->unable, i));
+	for (size_t i = 0; i < recording->unable.count; i++) {
+		if (!is_told(finding, unable_text(recording, i), i))
+			log_warn("%s: not recorded: %s", path,
+				 unable_text(recording, i));
+	}
 }
 
 static struct error *judge_transfers(struct finding *finding,
@@ -104,7 +134,7 @@ static struct error *find_pairs(struct finding *finding,
 	if (err)
 		return err;
 	if (!finding->options->quiet)
-		warn(recording, order);
+		warn(finding, recording, order);
 	err = pairs_find(&finding->pairs, recording, number, order,
 			 finding->code);
 	if (!err && finding->options->transfer)

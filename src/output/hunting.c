@@ -516,7 +516,8 @@ static int hunting_status(const struct hunting_output *output,
 	     counts->results[TARGET_PENDING] == counts->sides) ||
 	    hunting_missed_all(output))
 		return EXIT_NO_PROOF;
-	return result->status;
+	/* nothing to be tried: the recording was the only run */
+	return result->runs > 0 ? result->status : output->recorded_status;
 }
 
 static void hunting_say(const struct hunting_output *output,
@@ -542,6 +543,10 @@ static void hunting_say(const struct hunting_output *output,
 	if (result->failed > 0) {
 		strbuf_add(&line, "; the command failed in ");
 		text_add_count(&line, result->failed);
+	} else if (result->runs == 0 && output->recorded_status != 0) {
+		strbuf_addf(&line,
+			    "; the recorded command ended with exit status %d",
+			    output->recorded_status);
 	}
 	if (output->config->candidates) {
 		strbuf_add(&line, "; ");

@@ -53,6 +53,7 @@ struct hunting_output {
 	uint64_t line_ns; /* of the next line of progress without a terminal */
 	uint64_t start_wall_ns;
 	struct run_hunt hunt; /* without progress; set when it is known */
+	int recorded_status; /* of the command in the recording; 0: not known */
 	uint64_t candidates[CANDIDATE_RESULTS]; /* what came of them */
 	bool run_written;
 	bool failed; /* writing has, and that was told */

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "sampling/sampler-runs.h"
 #include "wire/site.h"
+#include "wire/sound.h"
 #include "x86/call.h"
 
 /* The next part, from *part on, that has a function of the module there. */
@@ -108,7 +109,8 @@ static bool sampleset_describe_entry(struct sampleset *set, uint32_t number,
 	ret->id = WIRE_ENTRY | sampler_entry(number, index);
 	ret->address = address + part->module->bias;
 	ret->function = function->start + part->module->bias;
-	return true;
+	/* an int3 of its own could not be told from ours */
+	return wire_site_is_sound(ret);
 }
 
 struct error *sampleset_callees(void *context, uint32_t number, uint32_t index,

@@ -55,17 +55,34 @@ static bool release_overdue(const struct engine *engine)
 	       clock_now_ns() >= engine->release_ns + RELEASE_PATIENCE_NS;
 }
 
+/* The text of the i-th process, unless it is a copy, or has the text of another. */
+static const struct addrspace *release_text(const struct tracees *tracees,
+					    size_t i)
+{
+	const struct process *process = tracees_process_at(tracees, i);
+
+	if (process->role == PROCESS_COPY)
+		return NULL;
+	for (size_t n = 0; n < i; n++) {
+		const struct process *other = tracees_process_at(tracees, n);
+
+		if (other->role != PROCESS_COPY &&
+		    other->space->text == process->space->text)
+			return NULL;
+	}
+	return process->space;
+}
+
 /* Said, and left to the guardian, if there is one. */
 static void release_tell_left(struct engine *engine)
 {
+	const struct tracees *tracees = &engine->core.tracees;
 	size_t left = 0;
 
-	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
-		const struct process *process =
-			tracees_process_at(&engine->core.tracees, i);
+	for (size_t i = 0; i < tracees->processes.count; i++) {
+		const struct addrspace *space = release_text(tracees, i);
 
-		if (process->role != PROCESS_COPY)
-			left += breakpoint_count_left(process->space);
+		left += space ? breakpoint_count_left(space) : 0;
 	}
 	engine->unrestored = left > 0;
 	if (left > 0)
@@ -85,11 +102,12 @@ void release_check_done(struct engine *engine)
 		return;
 	orphans_leave_all(&engine->orphans);
 	engine->core.phase = PHASE_RELEASED;
+	/* that of the others, where the first one has ended */
+	release_tell_left(engine);
 	if (engine->ended)
 		return;
 	engine_send_stats(engine);
 	freeze_tell(&engine->freeze);
-	release_tell_left(engine);
 	core_send_notes(&engine->core);
 	channel_send(&engine->core.channel, WIRE_DETACHED, NULL, 0);
 	/* it ended when others were watched still */

@@ -39,5 +39,13 @@ has "exec: its thread was held" "$report" type=target side.function=held_write \
 	reached=1 held_us!=0
 is "exec: no side is provoked" "$(records --count "$report" type=target \
 	outcome=provoked)" 0
+# each command of a shell has a vfork; and where there is no side, there is no run
+# whose status could be told
+run hunt --recorder valgrind -- sh -c 'ls; ls; ls; exit 3'
+is "shell: exit status" "$status" 3
+is "shell: what is not recorded is said once" \
+	"$(grep -c 'not recorded: vfork' "$work/err")" 1
+matches "shell: the command's status is said" "$(cat "$work/err")" \
+	'the recorded command ended with exit status 3'
 
 finish
