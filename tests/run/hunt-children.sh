@@ -45,7 +45,7 @@ run hunt --recorder valgrind -- sh -c 'ls; ls; ls; exit 3'
 is "shell: exit status" "$status" 3
 is "shell: what is not recorded is said once" \
 	"$(grep -c 'not recorded: vfork' "$work/err")" 1
-matches "shell: the command's status is said" "$(cat "$work/err")" \
+matches "shell: the command's status is said" "$work/err" \
 	'the recorded command ended with exit status 3'
 
 finish
