@@ -74,6 +74,9 @@ static void start_client(struct watching *watching, pid_t program)
 	watching->client = fork();
 	if (watching->client == 0)
 		become_client(watching->config, program);
+	/* as it does itself: whoever is first */
+	if (watching->client > 0)
+		setpgid(watching->client, watching->client);
 	/* it exists until it is waited for, here */
 	fd = watching->client > 0
 		     ? (int)syscall(SYS_pidfd_open, watching->client, 0U)

@@ -212,8 +212,9 @@ struct error *record_await(pid_t pid, const struct record_options *options,
 	/* it is ours, so that it is there until it is waited for */
 	if (config.command)
 		err = companion_start(&config, pid, &companion);
+	/* it has just begun, and may ignore SIGTERM */
 	if (err)
-		kill(pid, SIGTERM);
+		kill(pid, SIGKILL);
 	awaited = await_child(pid, options, result);
 	result->status = companion_end(&companion, result->status,
 				       result->timed_out ? NULL : warn, NULL);

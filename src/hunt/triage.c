@@ -57,16 +57,16 @@ static bool met_at_side(const struct candidate *candidate,
 }
 
 /*
- * What was called at a line may access much: does the report have the address of
- * other bytes of the program's variables?
+ * What was called at a line, or a whole function, may access much: does the report
+ * have the address of other bytes of the program's variables?
  */
 static bool is_elsewhere(const struct candidate *candidate,
 			 const struct race *race)
 {
 	uint64_t offset = valgrind_offset(candidate->race->address);
 
-	return (candidate->fits[0] == CLAIM_BY_CALL ||
-		candidate->fits[1] == CLAIM_BY_CALL) &&
+	return (candidate->fits[0] != CLAIM_BY_LINE ||
+		candidate->fits[1] != CLAIM_BY_LINE) &&
 	       offset > 0 && race->variable.region == REGION_GLOBAL &&
 	       race->variable.module_offset > 0 &&
 	       race->variable.module_offset != offset;

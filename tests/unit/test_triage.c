@@ -151,11 +151,18 @@ static void of_a_call_the_variable_counts_too(void **state)
 	scene.reported.address = 0x10c080;
 	scene.met.variable.region = REGION_GLOBAL;
 	scene.met.variable.module_offset = 0x4088;
+	scene.candidate.fits[0] = scene.candidate.fits[1] = CLAIM_BY_LINE;
 	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
 	scene.candidate.fits[0] = CLAIM_BY_CALL;
 	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
 	scene.met.variable.module_offset = 0x4080;
 	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	/* so it does where no line fits */
+	scene.candidate.fits[0] = CLAIM_BY_LINE;
+	scene.candidate.fits[1] = CLAIM_BY_FUNCTION;
+	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	scene.met.variable.module_offset = 0x4088;
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
 	tear_down(&scene);
 }
 
