@@ -301,6 +301,29 @@ struct error *code_function(struct code *code, uint32_t number, char **ret)
 	return name_function(code, number, ret, NULL);
 }
 
+/*
+ * The same instructions in another function are other code: so the name is in it, as
+ * far as there is one, and the name of the file. 0 without memory.
+ */
+static uint64_t hash_named(struct code *code, uint32_t number, uint64_t hash)
+{
+	const struct code_file *file = file_of(code, number);
+	const char *base = strrchr(file->path, '/');
+	struct strbuf text = { 0 };
+	char *name = NULL;
+	struct error *err = code_function(code, number, &name);
+	uint64_t named = 0;
+
+	strbuf_addf(&text, "%llx %s %s", (unsigned long long)hash,
+		    base ? base + 1 : file->path, name ? name : "");
+	if (!err && !text.failed)
+		named = hash_blocks(strbuf_text(&text), text.length);
+	error_free(err);
+	free(name);
+	strbuf_deinit(&text);
+	return named;
+}
+
 static void hash_function(struct code *code, uint32_t number,
 			  struct code_insn *insn)
 {
@@ -318,6 +341,8 @@ static void hash_function(struct code *code, uint32_t number,
 			code->decoder, bytes,
 			size < function->size ? size : function->size,
 			function->start);
+	if (insn->hash)
+		insn->hash = hash_named(code, number, insn->hash);
 	insn->in_function = insn->offset - function->start;
 }
 
@@ -330,6 +355,31 @@ void code_function_hash(struct code *code, uint32_t number, uint64_t *ret,
 		hash_function(code, number, insn);
 	*ret = insn->hash;
 	*ret_offset = insn->in_function;
+}
+
+struct error *code_stack_hash(struct code *code,
+			      const struct recording *recording,
+			      const struct recording_descriptor *descriptor,
+			      uint64_t *ret)
+{
+	uint64_t all[3] = { 0 };
+	struct error *err = NULL;
+
+	*ret = 1;
+	for (uint32_t i = 0; !err && *ret && i < descriptor->raw->depth; i++) {
+		struct trace_place call = descriptor->stack[i];
+		uint32_t number;
+
+		/* what comes after a call may be another function */
+		call.offset -= call.offset > 0;
+		err = code_number(code, recording, &call, &number);
+		if (err)
+			break;
+		all[0] = *ret;
+		code_function_hash(code, number, &all[1], &all[2]);
+		*ret = all[1] ? hash_blocks(all, sizeof(all)) : 0;
+	}
+	return err;
 }
 
 /*

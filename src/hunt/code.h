@@ -17,6 +17,7 @@ struct code;
 struct error;
 struct hunt_place;
 struct recording;
+struct recording_descriptor;
 
 struct error *code_create(struct code **ret);
 /* NULL is fine. */
@@ -43,12 +44,21 @@ struct error *code_place(const struct code *code, uint32_t number,
 struct error *code_function(struct code *code, uint32_t number, char **ret);
 
 /*
- * A hash of the function's instructions, without the distances to other code and
- * data in them, which change when something else does; 0: unknown. *ret_offset:
- * where in the function the instruction is.
+ * A hash of the function: of its name and file, and of its instructions without the
+ * distances to other code and data in them, which change when something else does;
+ * 0: unknown. *ret_offset: where in the function the instruction is.
  */
 void code_function_hash(struct code *code, uint32_t number, uint64_t *ret,
 			uint64_t *ret_offset);
+
+/*
+ * The same of all calls in the recorded stack of who executed it; 0: one is not
+ * known. A caller may take a lock, or not any more.
+ */
+struct error *code_stack_hash(struct code *code,
+			      const struct recording *recording,
+			      const struct recording_descriptor *descriptor,
+			      uint64_t *ret);
 
 /*
  * The name of bytes of a recording's memory, by the variables of its modules or

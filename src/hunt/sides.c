@@ -345,12 +345,24 @@ static struct error *fingerprint(struct hunt_side *side)
 	return side->fingerprint[0] ? NULL : error_nomem;
 }
 
-static bool add_hash(uint64_t hash, uint64_t offset, struct vec *hashes)
+/* *ret: of an access's function, place and callers; 0: one is not known. */
+static struct error *hash_access(const struct making *making,
+				 const struct pair_edge *edge, uint32_t user,
+				 uint32_t cell, uint64_t *ret)
 {
-	uint64_t both = hash_blocks(&(uint64_t[]){ hash, offset },
-				    2 * sizeof(uint64_t));
+	const struct recording *recording = recording_of(making, edge);
+	uint64_t parts[3];
+	struct error *err = code_stack_hash(
+		making->code, recording,
+		recording_descriptor(recording,
+				     cell_of(making, edge, cell)->descriptor),
+		&parts[2]);
 
-	return vec_push(hashes, &both);
+	if (err)
+		return err;
+	code_function_hash(making->code, user, &parts[0], &parts[1]);
+	*ret = parts[0] && parts[2] ? hash_blocks(parts, sizeof(parts)) : 0;
+	return NULL;
 }
 
 static int compare_hashes(const void *one, const void *two)
@@ -359,21 +371,26 @@ static int compare_hashes(const void *one, const void *two)
 }
 
 /*
- * Of the side's function and those of its partners; nothing where one is not
- * known. Thread and ordinal are part of it: a side is one access.
+ * Of the side's function and those of its partners, with their callers; nothing where
+ * one is not known. Thread and ordinal are part of it: a side is one access.
  */
 static struct error *hash_code(const struct making *making,
 			       const struct gain *gain, struct hunt_side *side)
 {
+	const struct pair_edge *first = &making->edges[gain->begin];
 	struct vec hashes = VEC_INIT(uint64_t);
 	struct strbuf text = { 0 };
-	uint64_t hash = 1, offset = 0;
+	uint64_t hash = 1;
 	struct error *err = NULL;
 
 	for (size_t i = gain->begin; !err && hash && i < gain->end; i++) {
-		code_function_hash(making->code, making->edges[i].partner_user,
-				   &hash, &offset);
-		if (!add_hash(hash, offset, &hashes))
+		const struct pair_edge *edge = &making->edges[i];
+
+		if (edge->alone)
+			continue;
+		err = hash_access(making, edge, edge->partner_user,
+				  edge->partner, &hash);
+		if (!err && !vec_push(&hashes, &hash))
 			err = error_nomem;
 	}
 	if (hashes.count)
@@ -384,14 +401,13 @@ static struct error *hash_code(const struct making *making,
 		if (i == 0 || one != *(uint64_t *)vec_at(&hashes, i - 1))
 			strbuf_addf(&text, "%llx ", (unsigned long long)one);
 	}
-	if (hash)
-		code_function_hash(making->code,
-				   making->edges[gain->begin].user, &hash,
-				   &offset);
-	strbuf_addf(&text, "%llx+%llx %s %llu", (unsigned long long)hash,
-		    (unsigned long long)offset,
+	if (!err && hash)
+		err = hash_access(making, first, first->user, first->cell,
+				  &hash);
+	strbuf_addf(&text, "%llx %s %llu %s", (unsigned long long)hash,
 		    side->thread_path ? side->thread_path : "any",
-		    (unsigned long long)side->ordinal);
+		    (unsigned long long)side->ordinal,
+		    side->variable ? side->variable : "");
 	if (!err && text.failed)
 		err = error_nomem;
 	if (!err && hash)

@@ -83,8 +83,9 @@ struct hunt_side {
 	 */
 	struct vec ordered_pair;
 	/*
-	 * Of the code of that function and of the partners', and where in them
-	 * the accesses are; the same in another build if these are. "": unknown.
+	 * Of the code of that function and of the partners', with their callers,
+	 * and where in them the accesses are; the same in another build if these
+	 * are. "": unknown.
 	 */
 	char code_hash[33];
 };

@@ -200,6 +200,20 @@ has "the function that was changed is tried" "$report" type=target \
 	side.function=first_write outcome=provoked
 has "another one is not" "$report" type=target side.function=t2 \
 	outcome=unchanged
+# a function of the same bytes is not the same, nor is one with another caller
+mkdir "$work/old" "$work/new"
+cp "$T/since.twin" "$work/old/since"
+cp "$T/since.O2" "$work/new/since"
+run hunt --store "$work/since" -- "$work/old/since"
+is "since: the lock orders all" "$status" 0
+run hunt --since "$work/since" -- "$work/old/since"
+matches "since the same build, recorded again" "$work/err" "; 0 runs"
+run hunt --since "$work/since" -o "$report" -- "$work/new/since"
+is "since a build without the lock" "$status" 66
+has "the function is as it was, and is tried" "$report" type=target \
+	side.function=add_first outcome=provoked
+is "so is the one of the same bytes" "$(records --count "$report" type=target \
+	side.function=add_second outcome=unchanged)" 0
 run hunt --targets "$work/first.jsonl" --jobs 2 -o "$report" --hold 500ms -- \
 	sh -c "true; '$T/listing1.O2'; exit 0"
 is "of a report, in a script, two runs at a time" "$status" 66
