@@ -37,22 +37,28 @@ void copies_clean(struct core *core, struct thread *thread,
 			   (int)thread->process->pid));
 }
 
+bool copies_may_call(const struct thread *thread)
+{
+	return thread->state == THREAD_STOPPED && !thread->in_call &&
+	       thread->deliver == 0;
+}
+
 bool copies_clean_again(struct core *core, struct thread *thread)
 {
 	struct process *process = thread->process;
-	bool stopped = thread->state == THREAD_STOPPED;
+	bool calls = copies_may_call(thread);
 	struct error *err;
 	struct copy copy;
 
 	if (!process->unclean)
 		return true;
-	copy_open(&copy, process->pid, stopped ? thread->tid : 0,
-		  process->space, process->syscall_address);
+	copy_open(&copy, process->pid, calls ? thread->tid : 0, process->space,
+		  process->syscall_address);
 	err = copies_restore(thread, &copy);
 	process->unclean = err != NULL;
 	error_free(err);
 	/* a breakpoint may have reset what it does with SIGTRAP */
-	if (stopped && !process->unclean)
+	if (calls && !process->unclean)
 		sigstate_restore_child(&core->tracees, thread, &copy.memory);
 	core_note(core, copy_close(&copy));
 	return !process->unclean;

@@ -22,8 +22,15 @@ void copies_clean(struct core *core, struct thread *thread,
 		  const struct copy *copy);
 
 /*
+ * May the thread be made to execute system calls? Not in the middle of one, nor
+ * with a signal to deliver: after a call, the kernel would queue that anew, and it
+ * would stop for it again, without end.
+ */
+bool copies_may_call(const struct thread *thread);
+
+/*
  * Try again in a process that is unclean; nothing is done in another one. The
- * thread, if it is stopped, may be resumed for a moment. False: it still is.
+ * thread executes system calls for that if it may. False: it still is.
  */
 bool copies_clean_again(struct core *core, struct thread *thread);
 

@@ -217,16 +217,39 @@ static void release_close_events(struct engine *engine, struct thread *thread)
 }
 
 /*
+ * Have the call end in the middle of which the thread is stopped, or its signal be
+ * taken: it stops again a moment later, or, if it waits for a child (vfork(2)),
+ * when that lets it go on.
+ */
+static bool release_end_call(struct thread *thread)
+{
+	if (!thread->vforking &&
+	    !thread_ok(thread, trace_interrupt(thread->tid)))
+		return false;
+	thread->interrupting = !thread->vforking;
+	if (thread_ok(thread, trace_continue(thread->tid, thread->deliver)))
+		thread->state = THREAD_RUNNING;
+	thread->deliver = 0;
+	return true;
+}
+
+/*
  * A copy that cannot be cleaned runs on, traced, until it meets a breakpoint:
- * there it waits. When everything is released, it waits where it is.
+ * there it waits. When everything is released, it waits where it is. To clean it
+ * may take system calls of its own (copies_may_call): for those, it is stopped
+ * elsewhere if need be.
  */
 static bool release_clean_copy(struct engine *engine, struct thread *thread)
 {
 	struct process *process = thread->process;
+	bool last = engine->core.phase == PHASE_RELEASING &&
+		    release_overdue(engine);
 
-	if (copies_clean_again(&engine->core, thread) ||
-	    (engine->core.phase == PHASE_RELEASING &&
-	     release_overdue(engine))) {
+	if (process->unclean && !copies_may_call(thread) && !last) {
+		release_end_call(thread);
+		return false;
+	}
+	if (copies_clean_again(&engine->core, thread) || last) {
 		/* no trap of ours comes: no thread waits for another */
 		process->trap_caught = process->trap_ignored = false;
 		process->trap_restore_ns = 0;
@@ -267,15 +290,9 @@ static bool release_clean_text(struct engine *engine, struct thread *thread)
  */
 static bool release_ends_call(struct thread *thread)
 {
-	if (!thread->in_call || thread->vforking ||
-	    thread->process->trap_restore_ns == 0 ||
-	    !thread_ok(thread, trace_interrupt(thread->tid)))
-		return false;
-	thread->interrupting = true;
-	if (thread_ok(thread, trace_continue(thread->tid, thread->deliver)))
-		thread->state = THREAD_RUNNING;
-	thread->deliver = 0;
-	return true;
+	return thread->in_call && !thread->vforking &&
+	       thread->process->trap_restore_ns != 0 &&
+	       release_end_call(thread);
 }
 
 void release_thread(struct engine *engine, struct thread *thread)

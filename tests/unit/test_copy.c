@@ -34,6 +34,51 @@ static void work_fork(struct arena *arena, struct lane *lane)
 					 : 1000 + (uint64_t)status;
 }
 
+/* What a child that is unclean makes of one of its own: 0 as it should. */
+static uint64_t reap_own(pid_t pid)
+{
+	int status;
+
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return 1;
+	return WIFEXITED(status) && WEXITSTATUS(status) == CHILDREN ? 0 : 2;
+}
+
+__attribute__((noinline)) static uint64_t child_forks(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(CHILDREN);
+	return reap_own(pid);
+}
+
+__attribute__((noinline)) static uint64_t child_vforks(void)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0)
+		_exit(CHILDREN);
+	return reap_own(pid);
+}
+
+/* Before it meets a breakpoint, the child has children by itself. */
+static void work_births(struct arena *arena, struct lane *lane)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		uint64_t bad = child_forks() | child_vforks() << 2;
+
+		do_write(&arena->data[4], 1);
+		_exit((int)bad);
+	}
+	waitpid(pid, &status, 0);
+	lane->result = WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status)
+					 : 1000 + (uint64_t)status;
+}
+
 static void work_close(struct arena *arena, struct lane *lane)
 {
 	(void)arena;
@@ -44,10 +89,10 @@ static struct driven *start(void)
 {
 	struct wire_site sites[] = { site_at(site_write, 1),
 				     site_at(site_far, 2) };
-	lane_work *const all[] = { work_fork, work_close };
+	lane_work *const all[] = { work_fork, work_close, work_births };
 	struct driven *driven;
 
-	driven_plan(all, 2);
+	driven_plan(all, 3);
 	driven = driven_start(&watch_by_value);
 	/* nobody is stalled: only births matter here */
 	driven->engine.pool.params.rate = 0;
@@ -167,6 +212,25 @@ static void a_child_that_cannot_be_cleaned_waits(void **state)
 	driven_end(driven);
 }
 
+/* Its own calls of fork(2) and vfork(2) are not disturbed. */
+static void a_child_that_cannot_be_cleaned_has_children(void **state)
+{
+	struct driven *driven = start();
+	struct engine *engine = &driven->engine;
+
+	(void)state;
+	limit_files(0);
+	lane_start(2, 1);
+	await_unclean(driven);
+	limit_files(1);
+	release_copies(engine);
+	driven_until(driven, lane_idle(2));
+	assert_int_equal(child_plan.arena->lanes[2].result, 0);
+	assert_int_equal(child_plan.arena->data[4], 1);
+	assert_int_equal(engine->core.tracees.processes.count, 1);
+	driven_end(driven);
+}
+
 /* The release, too, waits for it. */
 static void a_release_cleans_what_could_not_be(void **state)
 {
@@ -230,6 +294,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_that_is_not_dumpable_is_cleaned),
 		cmocka_unit_test(a_child_that_cannot_be_cleaned_waits),
+		cmocka_unit_test(a_child_that_cannot_be_cleaned_has_children),
 		cmocka_unit_test(a_release_cleans_what_could_not_be),
 		cmocka_unit_test(an_orphan_that_is_not_dumpable_is_cleaned),
 	};
