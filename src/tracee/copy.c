@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "sys/identity.h"
 #include "sys/remote.h"
 #include "sys/trace.h"
 #include "tracee/breakpoint.h"
@@ -15,8 +16,9 @@
 enum { NOT_DUMPABLE = 0, DUMPABLE = 1 };
 
 /*
- * A newborn stands behind the instruction that has made it. What that is, its
- * creator's memory says: ours of it was opened before.
+ * A newborn stands behind the instruction that has made it, as does a thread that
+ * sleeps in another call. What that is, its creator's memory says: ours of it was
+ * opened before.
  */
 static uint64_t copy_find_call(pid_t tid, const struct addrspace *origin)
 {
@@ -39,8 +41,21 @@ static uint64_t copy_find_call(pid_t tid, const struct addrspace *origin)
 }
 
 /*
- * Where that fails (a filter of seccomp(2) refuses it), or it is dumpable, the
- * memory stays closed, and whoever reads it is told.
+ * May the thread be made to execute a call that its program has not? A filter of
+ * seccomp(2) may kill it for that. Not to be told: as if it had one.
+ */
+static bool copy_has_no_filter(pid_t tid)
+{
+	struct identity identity;
+	struct error *err = identity_read(tid, &identity);
+
+	error_free(err);
+	return !err && identity.seccomp == 0;
+}
+
+/*
+ * Where that fails, or it is dumpable, the memory stays closed, and whoever reads
+ * it is told.
  */
 static void copy_make_dumpable(struct copy *copy, pid_t pid)
 {
@@ -62,7 +77,7 @@ void copy_open(struct copy *copy, pid_t pid, pid_t tid,
 {
 	*copy = (struct copy){ .tid = tid, .call = call };
 	memory_init(&copy->memory, pid);
-	if (copy->memory.fd >= 0 || tid == 0)
+	if (copy->memory.fd >= 0 || tid == 0 || !copy_has_no_filter(tid))
 		return;
 	if (copy->call == 0)
 		copy->call = copy_find_call(tid, origin);

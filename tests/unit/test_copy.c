@@ -12,6 +12,8 @@
 
 #include "driven.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/resource.h>
 
 #include "tracee/copy.h"
@@ -79,6 +81,39 @@ static void work_births(struct arena *arena, struct lane *lane)
 					 : 1000 + (uint64_t)status;
 }
 
+/* A filter that kills whoever calls prctl(2). */
+static bool confine(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {
+		.len = sizeof(code) / sizeof(code[0]),
+		.filter = code,
+	};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0;
+}
+
+static void work_confined(struct arena *arena, struct lane *lane)
+{
+	int status = -1;
+	pid_t pid = confine() ? fork() : -1;
+
+	if (pid == 0) {
+		do_write(&arena->data[4], 1);
+		_exit(MEASURED);
+	}
+	waitpid(pid, &status, 0);
+	lane->result = WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status)
+					 : 1000 + (uint64_t)status;
+}
+
 static void work_close(struct arena *arena, struct lane *lane)
 {
 	(void)arena;
@@ -89,10 +124,11 @@ static struct driven *start(void)
 {
 	struct wire_site sites[] = { site_at(site_write, 1),
 				     site_at(site_far, 2) };
-	lane_work *const all[] = { work_fork, work_close, work_births };
+	lane_work *const all[] = { work_fork, work_close, work_births,
+				   work_confined };
 	struct driven *driven;
 
-	driven_plan(all, 3);
+	driven_plan(all, 4);
 	driven = driven_start(&watch_by_value);
 	/* nobody is stalled: only births matter here */
 	driven->engine.pool.params.rate = 0;
@@ -231,6 +267,37 @@ static void a_child_that_cannot_be_cleaned_has_children(void **state)
 	driven_end(driven);
 }
 
+/* It executes no calls but its own: it is cleaned when there are files again. */
+static void a_child_with_a_filter_is_not_killed(void **state)
+{
+	struct driven *driven = start();
+
+	(void)state;
+	limit_files(0);
+	lane_start(3, 1);
+	await_unclean(driven);
+	limit_files(1);
+	release_copies(&driven->engine);
+	driven_until(driven, lane_idle(3));
+	assert_int_equal(child_plan.arena->lanes[3].result, MEASURED);
+	driven_end(driven);
+}
+
+/* Nor if that could open its memory: then it waits for its end. */
+static void a_closed_child_with_a_filter_waits(void **state)
+{
+	struct driven *driven = start();
+
+	(void)state;
+	become_closed(driven);
+	lane_start(3, 1);
+	kill(await_unclean(driven)->pid, SIGKILL);
+	driven_until(driven, lane_idle(3));
+	assert_int_equal(child_plan.arena->lanes[3].result, 1000 + SIGKILL);
+	assert_int_equal(driven->note_count, 1);
+	driven_end(driven);
+}
+
 /* The release, too, waits for it. */
 static void a_release_cleans_what_could_not_be(void **state)
 {
@@ -295,6 +362,8 @@ int main(void)
 		cmocka_unit_test(a_child_that_is_not_dumpable_is_cleaned),
 		cmocka_unit_test(a_child_that_cannot_be_cleaned_waits),
 		cmocka_unit_test(a_child_that_cannot_be_cleaned_has_children),
+		cmocka_unit_test(a_child_with_a_filter_is_not_killed),
+		cmocka_unit_test(a_closed_child_with_a_filter_waits),
 		cmocka_unit_test(a_release_cleans_what_could_not_be),
 		cmocka_unit_test(an_orphan_that_is_not_dumpable_is_cleaned),
 	};
