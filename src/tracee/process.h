@@ -43,10 +43,8 @@ struct process {
 	 * is not known
 	 */
 	uint64_t copied_ns;
-	/*
-	 * PROCESS_COPY after its first stop: breakpoints may be left in it, so
-	 * that it is traced still
-	 */
+	bool taken; /* PROCESS_COPY: its first stop was seen */
+	/* and breakpoints may be left in it, so that it is traced still */
 	bool unclean;
 	struct vec threads; /* of struct thread *, owned */
 	/* SIGTRAP's disposition as last seen; see sigstate.h */

@@ -374,6 +374,7 @@ static void birth_take_copy(struct engine *engine, struct thread *thread)
 	bool watching = engine->core.phase == PHASE_WATCHING;
 	struct copy copy;
 
+	process->taken = true;
 	copy_open(&copy, process->pid, thread->tid, process->space,
 		  process->syscall_address);
 	sigstate_restore_child(&engine->core.tracees, thread, &copy.memory);
@@ -391,7 +392,7 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 	switch (thread->process->role) {
 	case PROCESS_COPY:
 		/* or it is a thread of one that is traced for now */
-		if (!thread->process->unclean)
+		if (!thread->process->taken)
 			birth_take_copy(engine, thread);
 		break;
 	case PROCESS_WATCHED:

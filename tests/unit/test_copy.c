@@ -81,6 +81,37 @@ static void work_births(struct arena *arena, struct lane *lane)
 					 : 1000 + (uint64_t)status;
 }
 
+static void *born(void *arg)
+{
+	return arg;
+}
+
+/* When it is told, it has a thread; then it runs through what its parent has. */
+static void child_with_thread(struct arena *arena)
+{
+	pthread_t thread;
+
+	tracee_await(&arena->flag, 1);
+	if (pthread_create(&thread, NULL, born, NULL) == 0)
+		pthread_join(thread, NULL);
+	do_write(&arena->data[4], 1);
+	_exit(MEASURED);
+}
+
+static void (*child_main)(struct arena *arena);
+
+static void work_child(struct arena *arena, struct lane *lane)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		child_main(arena);
+	waitpid(pid, &status, 0);
+	lane->result = WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status)
+					 : 1000 + (uint64_t)status;
+}
+
 /* A filter that kills whoever calls prctl(2). */
 static bool confine(void)
 {
@@ -120,21 +151,25 @@ static void work_close(struct arena *arena, struct lane *lane)
 	lane->result = (uint64_t)prctl(PR_SET_DUMPABLE, 0);
 }
 
-static struct driven *start(void)
+static struct driven *start_with(lane_work *work)
 {
 	struct wire_site sites[] = { site_at(site_write, 1),
 				     site_at(site_far, 2) };
-	lane_work *const all[] = { work_fork, work_close, work_births,
-				   work_confined };
+	lane_work *const all[] = { work, work_close };
 	struct driven *driven;
 
-	driven_plan(all, 4);
+	driven_plan(all, 2);
 	driven = driven_start(&watch_by_value);
 	/* nobody is stalled: only births matter here */
 	driven->engine.pool.params.rate = 0;
 	for (int i = 0; i < 2; i++)
 		driven_arm(driven, &sites[i]);
 	return driven;
+}
+
+static struct driven *start(void)
+{
+	return start_with(work_fork);
 }
 
 static const struct process *parent_of(const struct driven *driven)
@@ -251,49 +286,103 @@ static void a_child_that_cannot_be_cleaned_waits(void **state)
 /* Its own calls of fork(2) and vfork(2) are not disturbed. */
 static void a_child_that_cannot_be_cleaned_has_children(void **state)
 {
-	struct driven *driven = start();
+	struct driven *driven = start_with(work_births);
 	struct engine *engine = &driven->engine;
 
 	(void)state;
 	limit_files(0);
-	lane_start(2, 1);
+	lane_start(0, 1);
 	await_unclean(driven);
 	limit_files(1);
 	release_copies(engine);
-	driven_until(driven, lane_idle(2));
-	assert_int_equal(child_plan.arena->lanes[2].result, 0);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->lanes[0].result, 0);
 	assert_int_equal(child_plan.arena->data[4], 1);
 	assert_int_equal(engine->core.tracees.processes.count, 1);
+	driven_end(driven);
+}
+
+/*
+ * An unclean child, followed if it could be, in the middle of its own call that
+ * creates somebody: *ret_born. From then on there are files.
+ */
+static struct driven *until_birth(void (*main)(struct arena *arena),
+				  enum stop_kind kind, pid_t *ret_child,
+				  pid_t *ret_born)
+{
+	struct driven *driven;
+	struct tracees *tracees;
+	unsigned long born_tid;
+	struct stop_reason stop;
+
+	child_main = main;
+	driven = start_with(work_child);
+	tracees = &driven->engine.core.tracees;
+	driven->engine.follow = WIRE_FOLLOW_ALL;
+	limit_files(0);
+	lane_start(0, 1);
+	driven_until(driven, tracees->processes.count == 2 &&
+				     tracees_process_at(tracees, 1)->unclean);
+	*ret_child = tracees_process_at(tracees, 1)->pid;
+	tracee_tell(&child_plan.arena->flag, 1);
+	do {
+		stop = tracee_wait(*ret_child);
+		if (stop.kind == kind)
+			assert_ok(trace_event_message(stop.tid, &born_tid));
+		engine_event(&driven->engine, &stop);
+	} while (stop.kind != kind);
+	limit_files(1);
+	*ret_born = (pid_t)born_tid;
+	return driven;
+}
+
+/* Nothing is armed in the child, whose first thread is not traced any more. */
+static void a_thread_of_a_child_is_no_child(void **state)
+{
+	pid_t child, born_tid;
+	struct driven *driven = until_birth(child_with_thread, STOP_CLONE,
+					    &child, &born_tid);
+	struct tracees *tracees = &driven->engine.core.tracees;
+	struct stop_reason stop = tracee_wait(child);
+
+	(void)state;
+	engine_event(&driven->engine, &stop);
+	assert_null(tracees_thread(tracees, child));
+	stop = tracee_wait(born_tid);
+	engine_event(&driven->engine, &stop);
+	assert_int_equal(tracees->processes.count, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->lanes[0].result, MEASURED);
 	driven_end(driven);
 }
 
 /* It executes no calls but its own: it is cleaned when there are files again. */
 static void a_child_with_a_filter_is_not_killed(void **state)
 {
-	struct driven *driven = start();
+	struct driven *driven = start_with(work_confined);
 
 	(void)state;
 	limit_files(0);
-	lane_start(3, 1);
+	lane_start(0, 1);
 	await_unclean(driven);
 	limit_files(1);
 	release_copies(&driven->engine);
-	driven_until(driven, lane_idle(3));
-	assert_int_equal(child_plan.arena->lanes[3].result, MEASURED);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->lanes[0].result, MEASURED);
 	driven_end(driven);
 }
 
 /* Nor if that could open its memory: then it waits for its end. */
 static void a_closed_child_with_a_filter_waits(void **state)
 {
-	struct driven *driven = start();
+	struct driven *driven = start_with(work_confined);
 
 	(void)state;
 	become_closed(driven);
-	lane_start(3, 1);
+	lane_start(0, 1);
 	kill(await_unclean(driven)->pid, SIGKILL);
-	driven_until(driven, lane_idle(3));
-	assert_int_equal(child_plan.arena->lanes[3].result, 1000 + SIGKILL);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->lanes[0].result, 1000 + SIGKILL);
 	assert_int_equal(driven->note_count, 1);
 	driven_end(driven);
 }
@@ -362,6 +451,7 @@ int main(void)
 		cmocka_unit_test(a_child_that_is_not_dumpable_is_cleaned),
 		cmocka_unit_test(a_child_that_cannot_be_cleaned_waits),
 		cmocka_unit_test(a_child_that_cannot_be_cleaned_has_children),
+		cmocka_unit_test(a_thread_of_a_child_is_no_child),
 		cmocka_unit_test(a_child_with_a_filter_is_not_killed),
 		cmocka_unit_test(a_closed_child_with_a_filter_waits),
 		cmocka_unit_test(a_release_cleans_what_could_not_be),
