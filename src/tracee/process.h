@@ -43,6 +43,8 @@ struct process {
 	 * is not known
 	 */
 	uint64_t copied_ns;
+	/* its parent was a PROCESS_COPY then, whose memory it may use (vfork(2)) */
+	bool of_copy;
 	bool taken; /* PROCESS_COPY: its first stop was seen */
 	/* and breakpoints may be left in it, so that it is traced still */
 	bool unclean;

@@ -82,9 +82,9 @@ static struct error *birth_process(struct engine *engine,
 		return error_nomem;
 	}
 	process->parent = parent->pid;
+	process->of_copy = parent->role == PROCESS_COPY;
 	/* what its parent holds still, it holds too */
-	process->copied_ns = parent->role == PROCESS_COPY ? parent->copied_ns
-							  : 0;
+	process->copied_ns = process->of_copy ? parent->copied_ns : 0;
 	birth_inherit_signals(process, parent);
 	*ret = process;
 	return NULL;
@@ -366,7 +366,7 @@ static bool birth_follow(struct engine *engine, struct process *process)
 
 /*
  * What its parent did with SIGTRAP, it does too (fork(2)); and it is followed, or
- * cleaned.
+ * cleaned, as is whatever may be in the memory of one that is not followed.
  */
 static void birth_take_copy(struct engine *engine, struct thread *thread)
 {
@@ -379,7 +379,7 @@ static void birth_take_copy(struct engine *engine, struct thread *thread)
 		  process->syscall_address);
 	sigstate_restore_child(&engine->core.tracees, thread, &copy.memory);
 	if (!watching || engine->follow == WIRE_FOLLOW_NONE ||
-	    !birth_follow(engine, process)) {
+	    process->of_copy || !birth_follow(engine, process)) {
 		copies_clean(&engine->core, thread, &copy);
 		engine->core.stats.unwatched += watching;
 	}

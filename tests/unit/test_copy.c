@@ -98,6 +98,20 @@ static void child_with_thread(struct arena *arena)
 	_exit(MEASURED);
 }
 
+/* The same with a child in its memory, which the test waits for. */
+static void child_with_guest(struct arena *arena)
+{
+	pid_t pid;
+
+	tracee_await(&arena->flag, 1);
+	pid = vfork();
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	do_write(&arena->data[4], 1);
+	_exit(MEASURED);
+}
+
 static void (*child_main)(struct arena *arena);
 
 static void work_child(struct arena *arena, struct lane *lane)
@@ -356,6 +370,25 @@ static void a_thread_of_a_child_is_no_child(void **state)
 	driven_end(driven);
 }
 
+/* What is in the child's memory is not followed: nothing is armed there. */
+static void a_guest_of_a_child_is_not_followed(void **state)
+{
+	pid_t child, born_tid;
+	struct driven *driven = until_birth(child_with_guest, STOP_VFORK,
+					    &child, &born_tid);
+	struct tracees *tracees = &driven->engine.core.tracees;
+	struct stop_reason stop = tracee_wait(born_tid);
+
+	(void)state;
+	engine_event(&driven->engine, &stop);
+	assert_int_equal(tracees_watched_count(tracees), 1);
+	release_copies(&driven->engine);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->lanes[0].result, MEASURED);
+	assert_int_equal(tracees->processes.count, 1);
+	driven_end(driven);
+}
+
 /* It executes no calls but its own: it is cleaned when there are files again. */
 static void a_child_with_a_filter_is_not_killed(void **state)
 {
@@ -452,6 +485,7 @@ int main(void)
 		cmocka_unit_test(a_child_that_cannot_be_cleaned_waits),
 		cmocka_unit_test(a_child_that_cannot_be_cleaned_has_children),
 		cmocka_unit_test(a_thread_of_a_child_is_no_child),
+		cmocka_unit_test(a_guest_of_a_child_is_not_followed),
 		cmocka_unit_test(a_child_with_a_filter_is_not_killed),
 		cmocka_unit_test(a_closed_child_with_a_filter_waits),
 		cmocka_unit_test(a_release_cleans_what_could_not_be),
