@@ -49,6 +49,30 @@ enum {
 
 static const uint64_t trap_bit = UINT64_C(1) << (SIGTRAP - 1);
 
+/* Said: nobody else can take what is left out of children with copies. */
+static void release_tell_unclean(struct engine *engine)
+{
+	pid_t first = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->core.tracees, i);
+
+		if (process->unclean && count++ == 0)
+			first = process->pid;
+	}
+	if (count > 0)
+		core_note_last(
+			&engine->core,
+			error_create(ERROR_OTHER,
+				     "breakpoints could not be removed from "
+				     "%zu child%s of the program (the first is "
+				     "%d): one that meets any dies of it",
+				     count, count == 1 ? "" : "ren",
+				     (int)first));
+}
+
 static bool release_overdue(const struct engine *engine)
 {
 	return engine->release_looks >= RELEASE_LOOKS &&
@@ -92,6 +116,7 @@ static void release_tell_left(struct engine *engine)
 				     "%zu breakpoint%s could not be removed "
 				     "from the program",
 				     left, left == 1 ? "" : "s"));
+	release_tell_unclean(engine);
 }
 
 void release_check_done(struct engine *engine)
@@ -235,9 +260,10 @@ static bool release_end_call(struct thread *thread)
 
 /*
  * A copy that cannot be cleaned runs on, traced, until it meets a breakpoint:
- * there it waits. When everything is released, it waits where it is. To clean it
- * may take system calls of its own (copies_may_call): for those, it is stopped
- * elsewhere if need be.
+ * there it waits. When everything is released, it waits where it is until that is
+ * overdue: then it is let go with them, and the user is told. To clean it may take
+ * system calls of its own (copies_may_call): for those, it is stopped elsewhere if
+ * need be.
  */
 static bool release_clean_copy(struct engine *engine, struct thread *thread)
 {

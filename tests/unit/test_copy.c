@@ -112,6 +112,16 @@ static void child_with_guest(struct arena *arena)
 	_exit(MEASURED);
 }
 
+/* It may die of it, and leaves no core then. */
+static void child_doomed(struct arena *arena)
+{
+	const struct rlimit none = { 0 };
+
+	setrlimit(RLIMIT_CORE, &none);
+	do_write(&arena->data[4], 1);
+	_exit(MEASURED);
+}
+
 static void (*child_main)(struct arena *arena);
 
 static void work_child(struct arena *arena, struct lane *lane)
@@ -442,6 +452,30 @@ static void a_release_cleans_what_could_not_be(void **state)
 	driven_end(driven);
 }
 
+/* Not for ever: then what becomes of it is told. */
+static void a_child_let_go_unclean_is_told_of(void **state)
+{
+	struct driven *driven;
+
+	(void)state;
+	child_main = child_doomed;
+	driven = start_with(work_child);
+	limit_files(0);
+	lane_start(0, 1);
+	await_unclean(driven);
+	assert_int_equal(driven->note_count, 1);
+	engine_release(&driven->engine);
+	driven->engine.release_ns -= 3600 * CLOCK_NS_PER_S;
+	driven_until(driven, driven->engine.core.phase == PHASE_RELEASED);
+	driven_listen(driven);
+	limit_files(1);
+	assert_int_equal(driven->note_count, 2);
+	while (!lane_idle(0))
+		sched_yield();
+	assert_int_equal(child_plan.arena->lanes[0].result, 1000 + SIGTRAP);
+	driven_end(driven);
+}
+
 /* An orphan, of which there is no record. */
 static void an_orphan_that_is_not_dumpable_is_cleaned(void **state)
 {
@@ -489,6 +523,7 @@ int main(void)
 		cmocka_unit_test(a_child_with_a_filter_is_not_killed),
 		cmocka_unit_test(a_closed_child_with_a_filter_waits),
 		cmocka_unit_test(a_release_cleans_what_could_not_be),
+		cmocka_unit_test(a_child_let_go_unclean_is_told_of),
 		cmocka_unit_test(an_orphan_that_is_not_dumpable_is_cleaned),
 	};
 
