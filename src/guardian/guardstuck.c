@@ -26,12 +26,18 @@ static const uint64_t GUARDSTUCK_ASK_NS = CLOCK_NS_PER_S / 2;
 /* What the deputy has waited for in a process. */
 struct guardstuck_stops {
 	bool stopping; /* SIGSTOP, or its effect */
+	bool continuing; /* SIGCONT */
 	bool others; /* it was not in a group-stop */
 };
 
 static bool guardstuck_has_thread(pid_t pid, pid_t tid)
 {
 	return syscall(SYS_tgkill, pid, tid, 0) == 0;
+}
+
+static bool guardstuck_is(const struct deputy_stop *stop, int signal)
+{
+	return stop->kind == STOP_SIGNAL && stop->signal == signal;
 }
 
 static struct guardstuck_stops guardstuck_stops(const struct deputy *deputy,
@@ -41,16 +47,56 @@ static struct guardstuck_stops guardstuck_stops(const struct deputy *deputy,
 
 	for (uint32_t i = 0; i < deputy->count; i++) {
 		const struct deputy_stop *stop = &deputy->stops[i];
-		bool stopping =
-			stop->kind == STOP_GROUP ||
-			(stop->kind == STOP_SIGNAL && stop->signal == SIGSTOP);
+		bool stopping = stop->kind == STOP_GROUP ||
+				guardstuck_is(stop, SIGSTOP);
 
 		if (!guardstuck_has_thread(pid, stop->tid))
 			continue;
 		found.stopping |= stopping;
+		found.continuing |= guardstuck_is(stop, SIGCONT);
 		found.others |= !stopping;
 	}
 	return found;
+}
+
+static bool guardstuck_holds(uint64_t signals, int signal)
+{
+	return (signals >> (signal - 1)) & 1;
+}
+
+static bool guardstuck_add_pending(pid_t tid, void *data)
+{
+	struct thread_status status;
+	uint64_t *pending = data;
+	struct error *err;
+
+	err = procfs_status(tid, &status);
+	if (!err)
+		*pending |= status.pending | status.process_pending;
+	error_free(err);
+	return true;
+}
+
+/* Signals that any thread of the process has not got yet. */
+static uint64_t guardstuck_pending(pid_t pid)
+{
+	uint64_t pending = 0;
+
+	error_free(procfs_threads(pid, guardstuck_add_pending, &pending));
+	return pending;
+}
+
+/*
+ * Has its user sent SIGCONT since it was stopped? A traced process always gets
+ * it, and each of SIGSTOP and SIGCONT takes a pending one of the other away. If
+ * both have reached threads, which one came first is not known; SIGCONT most
+ * likely follows SIGSTOP.
+ */
+static bool guardstuck_is_continued(const struct guardstuck_stops *stops,
+				    uint64_t pending)
+{
+	return guardstuck_holds(pending, SIGCONT) ||
+	       (stops->continuing && !guardstuck_holds(pending, SIGSTOP));
 }
 
 /*
@@ -63,13 +109,17 @@ static void guardstuck_stop(const struct deputy *deputy,
 {
 	pid_t pid = __atomic_load_n(&space->pid, __ATOMIC_ACQUIRE);
 	struct guardstuck_stops stops;
+	uint64_t pending;
 
 	if (pid <= 0)
 		return;
 	stops = guardstuck_stops(deputy, pid);
-	if (space->stopped && !stops.others)
+	/* before our SIGSTOP takes SIGCONT away */
+	pending = guardstuck_pending(pid);
+	space->continued = guardstuck_is_continued(&stops, pending);
+	if (space->stopped && !stops.others && !space->continued)
 		return;
-	space->stopped = stops.stopping;
+	space->stopped = stops.stopping && !space->continued;
 	kill(pid, SIGSTOP);
 }
 
@@ -110,32 +160,18 @@ static void guardstuck_give_back(const struct deputy *deputy, pid_t pid,
 	}
 }
 
-static bool guardstuck_look(pid_t tid, void *data)
-{
-	struct thread_status status;
-	bool *pending = data;
-	struct error *err;
-
-	err = procfs_status(tid, &status);
-	if (!err)
-		*pending |= (status.pending >> (SIGTRAP - 1)) & 1;
-	error_free(err);
-	return true;
-}
-
 /* Has any thread a trap that it has not stopped for? */
-static bool guardstuck_pending(const struct guardrestore *restore)
+static bool guardstuck_traps(const struct guardrestore *restore)
 {
-	bool pending = false;
+	bool traps = false;
 
 	for (uint32_t i = 0; i < GUARDTABLE_SPACES; i++) {
 		pid_t pid = restore->table->spaces[i].pid;
 
-		if (pid > 0)
-			error_free(
-				procfs_threads(pid, guardstuck_look, &pending));
+		traps |= pid > 0 &&
+			 guardstuck_holds(guardstuck_pending(pid), SIGTRAP);
 	}
-	return pending;
+	return traps;
 }
 
 /* Where the machine is loaded, a thread may take its time to stop. */
@@ -148,7 +184,7 @@ static void guardstuck_collect(const struct guardrestore *restore)
 		bool pending;
 
 		nanosleep(&GUARDSTUCK_NAP, NULL);
-		pending = guardstuck_pending(restore);
+		pending = guardstuck_traps(restore);
 		if (!deputy_ask(deputy, GUARDSTUCK_ASK_NS))
 			return;
 		/* twice nothing new */
@@ -185,6 +221,8 @@ void guardstuck_continue(const struct guardrestore *restore)
 		guardstuck_give_back(&table->deputy, space->pid, false);
 		if (!space->stopped)
 			kill(space->pid, SIGCONT);
-		guardstuck_give_back(&table->deputy, space->pid, true);
+		/* SIGCONT has taken them away */
+		if (!space->continued)
+			guardstuck_give_back(&table->deputy, space->pid, true);
 	}
 }

@@ -39,7 +39,7 @@ bool guardtable_add_space(struct guardtable *table, uint32_t text, pid_t pid,
 		if (space->pid != 0)
 			continue;
 		space->text = text;
-		space->stopped = false;
+		space->stopped = space->continued = false;
 		space->uses++;
 		__atomic_store_n(&space->pid, pid, __ATOMIC_RELEASE);
 		*ret_space = i;

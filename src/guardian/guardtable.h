@@ -42,6 +42,7 @@ struct guardtable_space {
 	uint32_t uses; /* counted up with each new pid */
 	/* the process is in a group-stop, by a signal of somebody else */
 	bool stopped;
+	bool continued; /* by SIGCONT of somebody else, while we were stuck */
 };
 
 struct guardtable {

@@ -91,6 +91,7 @@ struct error *procfs_status(pid_t tid, struct thread_status *ret)
 	ret->ignored = status_field(text, "\nSigIgn:\t", 16);
 	ret->caught = status_field(text, "\nSigCgt:\t", 16);
 	ret->pending = status_field(text, "\nSigPnd:\t", 16);
+	ret->process_pending = status_field(text, "\nShdPnd:\t", 16);
 	ret->tgid = (pid_t)status_field(text, "\nTgid:\t", 10);
 	ret->parent = (pid_t)status_field(text, "\nPPid:\t", 10);
 	ret->tracer = (pid_t)status_field(text, "\nTracerPid:\t", 10);

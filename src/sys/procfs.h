@@ -16,6 +16,7 @@ struct error;
 struct thread_status {
 	/* signals, bit n-1 for signal n; pending for the thread alone */
 	uint64_t blocked, ignored, caught, pending;
+	uint64_t process_pending; /* for any of its process's threads */
 	pid_t tgid, parent, tracer;
 	char state; /* 'R', 'S', 'D', 'T', 't', 'Z', 'X' */
 	bool shadow_stack; /* it has one: x86_Thread_features */

@@ -12,7 +12,9 @@
 #include "../helpers/turn.h"
 #include "tracee.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
 
 #include "base/clock.h"
 #include "guardian/deputy.h"
@@ -30,6 +32,8 @@ enum { READY = 1 };
 static struct shared {
 	uint32_t ready, up;
 	pid_t target, guardian;
+	bool two; /* threads in the target */
+	pid_t second; /* of them */
 	bool registers; /* set some, by ptrace */
 	bool clean; /* the tracer ends by itself */
 	bool stuck; /* it is, with a stop that nobody waits for */
@@ -47,15 +51,29 @@ static void target_signalled(int number, siginfo_t *info, void *context)
 	__atomic_add_fetch(&shared->signals, 1, __ATOMIC_RELEASE);
 }
 
+static void *second_body(void *arg)
+{
+	(void)arg;
+	shared->second = (pid_t)syscall(SYS_gettid);
+	tracee_tell(&shared->up, 1);
+	for (;;)
+		pause();
+	return NULL;
+}
+
 static void target_body(void *arg)
 {
+	pthread_t second;
 	const struct sigaction counted = { .sa_sigaction = target_signalled,
 					   .sa_flags = SA_SIGINFO };
 
 	(void)arg;
 	prctl(PR_SET_PDEATHSIG, 0);
 	sigaction(SIGUSR1, &counted, NULL);
-	tracee_tell(&shared->up, 1);
+	if (!shared->two)
+		tracee_tell(&shared->up, 1);
+	else if (pthread_create(&second, NULL, second_body, NULL) != 0)
+		_exit(1);
 	for (;;)
 		pause();
 }
@@ -116,6 +134,8 @@ static void tracer_body(void *arg)
 	if (shared->stuck) {
 		assert_ok(guardian_deputize(guardian));
 		assert_ok(trace_seize_alone(shared->target));
+		if (shared->two)
+			assert_ok(trace_seize_alone(shared->second));
 		if (shared->listens)
 			listen_to(space);
 		heartbeat_beat(&shared->heartbeat);
@@ -273,7 +293,7 @@ static void a_stopped_target_stays_stopped(void **state)
 }
 
 /* Each takes the three seconds after which a tracer is stuck. */
-enum { TURNS = 3 };
+enum { TURNS = 6 };
 
 static bool in_turn(size_t index)
 {
@@ -325,6 +345,58 @@ static void a_stop_from_a_terminal_is_given_back(void **state)
 	assert_int_equal(kill(shared->target, SIGTSTP), 0);
 	expect_killed(tracer);
 	await_state('T');
+}
+
+/* Of a signal; one that was not taken yet is lost in the next. */
+static void await_stop(pid_t tid)
+{
+	struct thread_status status;
+
+	do {
+		sched_yield();
+		assert_ok(procfs_status(tid, &status));
+	} while (status.state != 't');
+}
+
+static void continued_after(int signal)
+{
+	pid_t tracer;
+
+	shared->stuck = true;
+	tracer = start();
+	assert_int_equal(kill(shared->target, signal), 0);
+	await_stop(shared->target);
+	assert_int_equal(kill(shared->target, SIGCONT), 0);
+	if (shared->two)
+		await_stop(shared->second);
+	expect_killed(tracer);
+	await_state('S');
+}
+
+/* SIGCONT is pending, and would be lost in the guardian's SIGSTOP. */
+static void a_target_stopped_and_continued_goes_on(void **state)
+{
+	(void)state;
+	if (in_turn(3))
+		continued_after(SIGSTOP);
+}
+
+/* The stopping signal is not given back: SIGCONT has ended it. */
+static void one_stopped_from_a_terminal_and_continued_goes_on(void **state)
+{
+	(void)state;
+	if (in_turn(4))
+		continued_after(SIGTSTP);
+}
+
+/* The thread that is free to take it has SIGCONT. */
+static void one_continued_through_another_thread_goes_on(void **state)
+{
+	(void)state;
+	if (!in_turn(5))
+		return;
+	shared->two = true;
+	continued_after(SIGSTOP);
 }
 
 /* It is for the tracer then to have lifted what it armed. */
@@ -418,6 +490,9 @@ int main(void)
 		TEST(a_target_stopped_meanwhile_is_stopped),
 		TEST(a_target_continued_meanwhile_goes_on),
 		TEST(a_stop_from_a_terminal_is_given_back),
+		TEST(a_target_stopped_and_continued_goes_on),
+		TEST(one_stopped_from_a_terminal_and_continued_goes_on),
+		TEST(one_continued_through_another_thread_goes_on),
 		TEST(a_clean_end_writes_nothing),
 		TEST(a_killed_guardian_is_noticed_once),
 		TEST(a_deputy_outlives_the_guardian),
