@@ -27,7 +27,9 @@ static const uint64_t GUARDSTUCK_ASK_NS = CLOCK_NS_PER_S / 2;
 struct guardstuck_stops {
 	bool stopping; /* SIGSTOP, or its effect */
 	bool continuing; /* SIGCONT */
-	bool others; /* it was not in a group-stop */
+	/* the end of a group-stop looks so to those that were in it */
+	bool interrupted;
+	bool others; /* of threads that are not stopped for SIGSTOP */
 };
 
 static bool guardstuck_has_thread(pid_t pid, pid_t tid)
@@ -54,6 +56,7 @@ static struct guardstuck_stops guardstuck_stops(const struct deputy *deputy,
 			continue;
 		found.stopping |= stopping;
 		found.continuing |= guardstuck_is(stop, SIGCONT);
+		found.interrupted |= stop->kind == STOP_INTERRUPTED;
 		found.others |= !stopping;
 	}
 	return found;
@@ -100,9 +103,23 @@ static bool guardstuck_is_continued(const struct guardstuck_stops *stops,
 }
 
 /*
+ * Is it to be left stopped? What the tracer has noted holds, unless a thread says
+ * that the group-stop has ended; other threads may have stopped for what they met
+ * just before it.
+ */
+static bool guardstuck_is_stopped(const struct guardtable_space *space,
+				  const struct guardstuck_stops *stops,
+				  uint64_t pending)
+{
+	if (space->continued)
+		return false;
+	return stops->stopping || guardstuck_holds(pending, SIGSTOP) ||
+	       (space->stopped && !stops->interrupted);
+}
+
+/*
  * Stop the process. One that is in a group-stop is not sent SIGSTOP: if its user
- * continues it now, it shall go on. space->stopped is then whether it is to be
- * left stopped.
+ * continues it now, it shall go on.
  */
 static void guardstuck_stop(const struct deputy *deputy,
 			    struct guardtable_space *space)
@@ -119,7 +136,7 @@ static void guardstuck_stop(const struct deputy *deputy,
 	space->continued = guardstuck_is_continued(&stops, pending);
 	if (space->stopped && !stops.others && !space->continued)
 		return;
-	space->stopped = stops.stopping && !space->continued;
+	space->stopped = guardstuck_is_stopped(space, &stops, pending);
 	kill(pid, SIGSTOP);
 }
 

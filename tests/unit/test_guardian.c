@@ -38,6 +38,7 @@ static struct shared {
 	bool clean; /* the tracer ends by itself */
 	bool stuck; /* it is, with a stop that nobody waits for */
 	bool listens; /* the target is in a group-stop, and it knows */
+	bool met; /* its second thread has stopped for a signal before */
 	uint32_t signals; /* SIGUSR1 that the target got */
 	int code; /* si_code of the last one */
 	struct heartbeat heartbeat;
@@ -114,6 +115,25 @@ static void listen_to(struct addrspace *space)
 	assert_ok(trace_listen(shared->target));
 }
 
+/* Of a signal; one that was not taken yet is lost in the next. */
+static void await_stop(pid_t tid)
+{
+	struct thread_status status;
+
+	do {
+		sched_yield();
+		assert_ok(procfs_status(tid, &status));
+	} while (status.state != 't');
+}
+
+static void signal_second(void)
+{
+	assert_int_equal(syscall(SYS_tgkill, shared->target, shared->second,
+				 SIGUSR1),
+			 0);
+	await_stop(shared->second);
+}
+
 static void tracer_body(void *arg)
 {
 	struct guardian *guardian;
@@ -136,6 +156,8 @@ static void tracer_body(void *arg)
 		assert_ok(trace_seize_alone(shared->target));
 		if (shared->two)
 			assert_ok(trace_seize_alone(shared->second));
+		if (shared->met)
+			signal_second();
 		if (shared->listens)
 			listen_to(space);
 		heartbeat_beat(&shared->heartbeat);
@@ -293,7 +315,7 @@ static void a_stopped_target_stays_stopped(void **state)
 }
 
 /* Each takes the three seconds after which a tracer is stuck. */
-enum { TURNS = 6 };
+enum { TURNS = 8 };
 
 static bool in_turn(size_t index)
 {
@@ -347,17 +369,6 @@ static void a_stop_from_a_terminal_is_given_back(void **state)
 	await_state('T');
 }
 
-/* Of a signal; one that was not taken yet is lost in the next. */
-static void await_stop(pid_t tid)
-{
-	struct thread_status status;
-
-	do {
-		sched_yield();
-		assert_ok(procfs_status(tid, &status));
-	} while (status.state != 't');
-}
-
 static void continued_after(int signal)
 {
 	pid_t tracer;
@@ -397,6 +408,40 @@ static void one_continued_through_another_thread_goes_on(void **state)
 		return;
 	shared->two = true;
 	continued_after(SIGSTOP);
+}
+
+/* A thread of it has met something before, and nobody has waited for that. */
+static void a_stopped_target_with_a_stop_from_before_stays_stopped(void **state)
+{
+	pid_t tracer;
+
+	(void)state;
+	if (!in_turn(6))
+		return;
+	shared->stuck = shared->listens = true;
+	shared->two = shared->met = true;
+	tracer = start();
+	expect_killed(tracer);
+	await_state('T');
+	assert_int_equal(kill(shared->target, SIGCONT), 0);
+	tracee_await(&shared->signals, 1);
+	await_state('S');
+}
+
+/* The end of its group-stop is seen, but it is not its user's last word. */
+static void a_target_continued_and_stopped_again_is_stopped(void **state)
+{
+	pid_t tracer;
+
+	(void)state;
+	if (!in_turn(7))
+		return;
+	shared->stuck = shared->listens = true;
+	tracer = start();
+	assert_int_equal(kill(shared->target, SIGCONT), 0);
+	assert_int_equal(kill(shared->target, SIGSTOP), 0);
+	expect_killed(tracer);
+	await_state('T');
 }
 
 /* It is for the tracer then to have lifted what it armed. */
@@ -493,6 +538,8 @@ int main(void)
 		TEST(a_target_stopped_and_continued_goes_on),
 		TEST(one_stopped_from_a_terminal_and_continued_goes_on),
 		TEST(one_continued_through_another_thread_goes_on),
+		TEST(a_stopped_target_with_a_stop_from_before_stays_stopped),
+		TEST(a_target_continued_and_stopped_again_is_stopped),
 		TEST(a_clean_end_writes_nothing),
 		TEST(a_killed_guardian_is_noticed_once),
 		TEST(a_deputy_outlives_the_guardian),
