@@ -137,6 +137,10 @@ static void breakpoints_are_entered_while_they_are_armed(void **state)
 	assert_int_equal(used(fixture), 0);
 	arm(fixture, 0, site_read);
 	assert_int_equal(used(fixture), 1);
+	/* not forgotten while its int3 is there */
+	breakpoint_forget_range(space, 0, UINT64_MAX);
+	assert_int_equal(used(fixture), 1);
+	set_byte(fixture, (uintptr_t)site_read, (uint8_t)*site_read);
 	breakpoint_forget_range(space, 0, UINT64_MAX);
 	assert_int_equal(used(fixture), 0);
 }
