@@ -127,7 +127,7 @@ static bool space_holds(const struct guardtable *table, uint32_t space,
 	       table->spaces[space].text == entry->text;
 }
 
-/* One entry in one space; what cannot be read is not mapped any more. */
+/* One entry in one space; nothing is done about what cannot be read. */
 static void restore_one(struct guardrestore *restore, uint32_t space,
 			const struct guardtable_entry *entry, pid_t stopped_tid)
 {
@@ -178,18 +178,21 @@ static uint32_t next_on_page(const struct guardrestore *restore, uint32_t n,
 	return n;
 }
 
-/* All entries on the page of this one, in one space, in one write. */
+/*
+ * All entries on the page of this one, in one space, in one write. False: they may
+ * still be there.
+ */
 static bool restore_page_in(struct guardrestore *restore, uint32_t space,
 			    uint32_t first)
 {
 	const struct guardtable_entry *entries = restore->table->entries;
 	const struct guardtable_entry *page = &entries[first - 1];
 	const struct memory *memory = &restore->memories[space];
+	uint64_t start = page->address / TEXT_PAGE * TEXT_PAGE;
 	struct page_batch batch;
 
-	if (!batch_read(&batch, memory, page->address / TEXT_PAGE * TEXT_PAGE,
-			sizeof(batch.bytes)))
-		return true;
+	if (!batch_read(&batch, memory, start, sizeof(batch.bytes)))
+		return memory_holds_nothing(memory, start);
 	for (uint32_t n = first; n != 0;
 	     n = next_on_page(restore, restore->next[n - 1], page))
 		batch_change(&batch, &entries[n - 1]);

@@ -38,7 +38,7 @@ void guardrestore_open(struct guardrestore *restore);
  * Write all text back, the breakpoints armed last first: those armed long ago
  * are seldom reached. Entries that are done are freed (the tracer must be dead,
  * since its list is not updated). Returns how many are left because their text
- * could be read, but not written.
+ * could not be written, or could not be read though it may have them.
  */
 uint32_t guardrestore_text(struct guardrestore *restore);
 

@@ -11,6 +11,8 @@
 
 #include "tracee.h"
 
+#include <limits.h>
+
 #include "base/vec.h"
 #include "guardian/guardian.h"
 #include "guardian/guardrestore.h"
@@ -269,6 +271,26 @@ static void what_cannot_be_written_goes_through_a_thread(void **state)
 	assert_int_equal(guardrestore_text(fixture->restore), 0);
 }
 
+/* No file of its process could be opened, and reading it is refused. */
+static void what_cannot_be_read_is_not_done(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t space = fixture->spaces[0]->guardian_space;
+	struct memory *memory = &fixture->restore->memories[space];
+
+	arm(fixture, 0, site_write);
+	arm(fixture, 1, site_write);
+	memory_deinit(memory);
+	/* no process has this number */
+	memory->pid = INT_MAX;
+	assert_int_equal(guardrestore_text(fixture->restore), 1);
+	assert_false(pristine(fixture, 0));
+	assert_true(pristine(fixture, 1));
+	memory_init(memory, fixture->pids[0]);
+	assert_int_equal(guardrestore_text(fixture->restore), 0);
+	assert_true(pristine(fixture, 0));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -283,6 +305,7 @@ int main(void)
 		TEST(foreign_text_is_not_written_by_page),
 		TEST(unmapped_text_and_dead_processes_keep_nobody),
 		TEST(what_cannot_be_written_goes_through_a_thread),
+		TEST(what_cannot_be_read_is_not_done),
 	};
 
 	return cmocka_run_group_tests_name("guardrestore", tests, NULL, NULL);
