@@ -31,6 +31,8 @@
 enum {
 	/* the dead tracer's memory and files may take a while to go */
 	GUARDIAN_DEATH_MS = 5000,
+	/* its turn on the processor comes soon, by its priority or fairness */
+	GUARDIAN_OPEN_MS = 1000,
 	GUARDIAN_KEPT_FD = STDERR_FILENO + 1,
 };
 
@@ -249,6 +251,26 @@ struct error *guardian_add_space(struct guardian *guardian, uint32_t text,
 				    GUARDTABLE_SPACES);
 	deathwatch_wake(&guardian->table->death);
 	return NULL;
+}
+
+struct error *guardian_await_space(const struct guardian *guardian,
+				   uint32_t space)
+{
+	const struct guardtable_space *awaited;
+
+	if (!guardian || guardian->pid == 0)
+		return NULL;
+	awaited = &guardian->table->spaces[space];
+	for (int i = 0; i < GUARDIAN_OPEN_MS; i++) {
+		if (__atomic_load_n(&awaited->opened, __ATOMIC_ACQUIRE) ==
+		    awaited->uses)
+			return NULL;
+		poll(NULL, 0, 1);
+	}
+	return error_create(ERROR_OTHER,
+			    "process %d is not guarded: the guardian has not "
+			    "opened its memory within %d ms",
+			    (int)awaited->pid, GUARDIAN_OPEN_MS);
 }
 
 void guardian_remove_space(struct guardian *guardian, uint32_t space)

@@ -56,6 +56,13 @@ uint32_t guardian_add_text(struct guardian *guardian);
 /* An address space in which the breakpoints of that text will be armed. */
 struct error *guardian_add_space(struct guardian *guardian, uint32_t text,
 				 pid_t pid, uint32_t *ret_space);
+/*
+ * Wait until the guardian has opened the files of the process of that space, a
+ * second at most: then they may be closed to it. An error: it has not. Nobody is
+ * waited for when it has ended.
+ */
+struct error *guardian_await_space(const struct guardian *guardian,
+				   uint32_t space);
 void guardian_remove_space(struct guardian *guardian, uint32_t space);
 /*
  * The process of that space is in a group-stop now, or is no longer: one whose

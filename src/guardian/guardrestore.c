@@ -38,11 +38,13 @@ void guardrestore_destroy(struct guardrestore *restore)
 void guardrestore_open(struct guardrestore *restore)
 {
 	for (uint32_t i = 0; i < GUARDTABLE_SPACES; i++) {
-		const struct guardtable_space *space =
-			&restore->table->spaces[i];
+		struct guardtable_space *space = &restore->table->spaces[i];
+		/* first: a use that begins meanwhile is looked at again */
+		uint32_t uses = __atomic_load_n(&space->uses, __ATOMIC_ACQUIRE);
 		pid_t pid = __atomic_load_n(&space->pid, __ATOMIC_ACQUIRE);
-		uint32_t uses = pid != 0 ? space->uses : 0;
 
+		if (pid == 0)
+			uses = 0;
 		if (restore->opened[i] == uses)
 			continue;
 		if (restore->opened[i] != 0)
@@ -50,6 +52,7 @@ void guardrestore_open(struct guardrestore *restore)
 		if (uses != 0)
 			memory_init(&restore->memories[i], pid);
 		restore->opened[i] = uses;
+		__atomic_store_n(&space->opened, uses, __ATOMIC_RELEASE);
 	}
 }
 

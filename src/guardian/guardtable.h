@@ -40,6 +40,7 @@ struct guardtable_space {
 	pid_t pid; /* a process with that memory; 0: free */
 	uint32_t text;
 	uint32_t uses; /* counted up with each new pid */
+	uint32_t opened; /* by the guardian: the last use whose files it has */
 	/* the process is in a group-stop, by a signal of somebody else */
 	bool stopped;
 	bool continued; /* by SIGCONT of somebody else, while we were stuck */

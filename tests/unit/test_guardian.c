@@ -506,6 +506,51 @@ static void a_deputy_outlives_the_guardian(void **state)
 	assert_int_equal(status, 0);
 }
 
+static bool guardian_holds(pid_t guardian, pid_t pid)
+{
+	char memory[64], path[64], target[64];
+
+	snprintf(memory, sizeof(memory), "/proc/%d/mem", (int)pid);
+	for (int fd = 0; fd < 64; fd++) {
+		ssize_t length;
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)guardian,
+			 fd);
+		length = readlink(path, target, sizeof(target) - 1);
+		target[length > 0 ? length : 0] = '\0';
+		if (strcmp(target, memory) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* And it is not waited for without end. */
+static void the_guardian_is_awaited_until_it_has_the_memory(void **state)
+{
+	struct guardian *guardian;
+	struct addrspace *space;
+	struct error *err;
+
+	(void)state;
+	assert_ok(guardian_start(&shared->heartbeat, &guardian));
+	shared->target = tracee_fork(target_body, NULL);
+	assert_ok(addrspace_create(shared->target, &space));
+	/* until it is stopped: kill(2) does not wait for that */
+	assert_int_equal(kill(guardian->pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(guardian->pid, NULL, WUNTRACED),
+			 guardian->pid);
+	assert_ok(addrspace_protect(space, guardian));
+	err = guardian_await_space(guardian, space->guardian_space);
+	assert_non_null(err);
+	error_free(err);
+	assert_false(guardian_holds(guardian->pid, shared->target));
+	assert_int_equal(kill(guardian->pid, SIGCONT), 0);
+	assert_ok(guardian_await_space(guardian, space->guardian_space));
+	assert_true(guardian_holds(guardian->pid, shared->target));
+	addrspace_release(space);
+	guardian_stop(guardian);
+}
+
 static void no_guardian_is_no_obstacle(void **state)
 {
 	struct wire_site site = site_at(site_write, 1);
@@ -516,6 +561,7 @@ static void no_guardian_is_no_obstacle(void **state)
 	assert_ok(guardian_add_space(NULL, 1, 1, &space));
 	assert_true(guardian_add(NULL, 0, &site, &entry));
 	guardian_remove(NULL, 1);
+	assert_ok(guardian_await_space(NULL, 7));
 	guardian_remove_space(NULL, 0);
 	guardian_note_registers(NULL);
 	assert_false(guardian_ended(NULL, 0));
@@ -543,6 +589,7 @@ int main(void)
 		TEST(a_clean_end_writes_nothing),
 		TEST(a_killed_guardian_is_noticed_once),
 		TEST(a_deputy_outlives_the_guardian),
+		TEST(the_guardian_is_awaited_until_it_has_the_memory),
 		TEST(no_guardian_is_no_obstacle),
 	};
 
