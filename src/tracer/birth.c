@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "guardian/guardian.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "tracee/breakpoint.h"
@@ -364,6 +365,14 @@ static bool birth_follow(struct engine *engine, struct process *process)
 	return true;
 }
 
+/* Its files can be opened now, and not after copy_close(). */
+static void birth_await_guardian(struct engine *engine,
+				 const struct addrspace *space)
+{
+	core_note(&engine->core, guardian_await_space(space->text->guardian,
+						      space->guardian_space));
+}
+
 /*
  * What its parent did with SIGTRAP, it does too (fork(2)); and it is followed, or
  * cleaned, as is whatever may be in the memory of one that is not followed.
@@ -382,6 +391,8 @@ static void birth_take_copy(struct engine *engine, struct thread *thread)
 	    process->of_copy || !birth_follow(engine, process)) {
 		copies_clean(&engine->core, thread, &copy);
 		engine->core.stats.unwatched += watching;
+	} else if (copy.opened) {
+		birth_await_guardian(engine, process->space);
 	}
 	core_note(&engine->core, copy_close(&copy));
 }

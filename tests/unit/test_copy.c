@@ -16,6 +16,8 @@
 #include <linux/seccomp.h>
 #include <sys/resource.h>
 
+#include "guardian/guardian.h"
+#include "guardian/heartbeat.h"
 #include "tracee/copy.h"
 
 enum { NOBODY = 65534, CHILDREN = 3, MEASURED = 7 };
@@ -246,6 +248,39 @@ static void a_child_that_is_not_dumpable_is_cleaned(void **state)
 		assert_int_equal(driven->note_count, 0);
 		driven_end(driven);
 	}
+}
+
+static void stop_guardian(const struct guardian *guardian)
+{
+	assert_int_equal(kill(guardian->pid, SIGSTOP), 0);
+	/* kill(2) does not wait until it has stopped */
+	assert_int_equal(waitpid(guardian->pid, NULL, WUNTRACED),
+			 guardian->pid);
+}
+
+/* Only then the child is made what it was: here one does not come to it. */
+static void a_guardian_opens_a_child_that_is_watched(void **state)
+{
+	static struct heartbeat none;
+	struct driven *driven = start();
+	struct guardian *guardian;
+
+	(void)state;
+	assert_ok(guardian_start(&none, &guardian));
+	driven->engine.core.tracees.guardian = guardian;
+	assert_ok(addrspace_protect(parent_of(driven)->space, guardian));
+	driven->engine.follow = WIRE_FOLLOW_ALL;
+	stop_guardian(guardian);
+	fork_and_check(driven, MEASURED + 1);
+	assert_int_equal(driven->note_count, 0);
+	become_closed(driven);
+	fork_and_check(driven, MEASURED);
+	assert_int_equal(driven->note_count, 1);
+	assert_int_equal(kill(guardian->pid, SIGCONT), 0);
+	fork_and_check(driven, MEASURED);
+	assert_int_equal(driven->note_count, 1);
+	driven_end(driven);
+	guardian_stop(guardian);
 }
 
 /* No file can be opened; those that are open stay so. */
@@ -516,6 +551,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_that_is_not_dumpable_is_cleaned),
+		cmocka_unit_test(a_guardian_opens_a_child_that_is_watched),
 		cmocka_unit_test(a_child_that_cannot_be_cleaned_waits),
 		cmocka_unit_test(a_child_that_cannot_be_cleaned_has_children),
 		cmocka_unit_test(a_thread_of_a_child_is_no_child),
