@@ -22,10 +22,12 @@ enum { FILTER_BITS = 1 << 20, PAGE = 4096, LAST_SLACK = 255 };
 enum { ADDRESS_BYTES = 8 };
 
 struct store {
-	uint64_t value, location;
-	uint64_t number, sequence; /* of the step */
+	uint64_t value; /* 0: not known */
+	uint64_t location;
+	uint64_t number; /* of the step */
+	uint64_t read; /* counted accesses before others had read it */
 	size_t access;
-	uint32_t thread, accesses;
+	uint32_t thread;
 };
 
 struct transfer_published {
@@ -33,7 +35,8 @@ struct transfer_published {
 	struct map places; /* hashes of instructions that write to cells */
 	unsigned char *granules,
 		*pages; /* filters: cells, addresses asked for */
-	struct vec stores; /* of struct store */
+	struct vec stores; /* of struct store, by thread and value */
+	struct vec unknown; /* of those without a value, by thread and number */
 	bool too_many;
 };
 
@@ -119,6 +122,7 @@ struct error *transfer_published_create(const struct recording *recording,
 		return error_nomem;
 	published->recording = recording;
 	published->stores.size = sizeof(struct store);
+	published->unknown.size = sizeof(struct store);
 	published->granules = calloc(1, FILTER_BITS / 8);
 	published->pages = calloc(1, FILTER_BITS / 8);
 	if (published->granules && published->pages)
@@ -136,6 +140,7 @@ void transfer_published_destroy(struct transfer_published *published)
 		return;
 	map_deinit(&published->places);
 	vec_deinit(&published->stores);
+	vec_deinit(&published->unknown);
 	free(published->granules);
 	free(published->pages);
 	free(published);
@@ -153,79 +158,6 @@ bool transfer_published_has(const struct transfer_published *published,
 		offset += translated->lengths[i];
 	}
 	return false;
-}
-
-static bool is_taken(const struct transfer_published *published,
-		     const struct translated_access *access)
-{
-	return access->done && (access->flags & TRACE_WRITES) &&
-	       access->has_value && access->size == ADDRESS_BYTES &&
-	       has_bit(published->pages, access->value / PAGE) &&
-	       has_bit(published->granules,
-		       access->address & ~(uint64_t)(TRACE_GRANULE - 1));
-}
-
-struct error *transfer_published_take(struct transfer_published *published,
-				      uint32_t thread,
-				      const struct unpacked_step *step,
-				      const struct translated_access *accesses,
-				      size_t count)
-{
-	for (size_t i = 0; i < count && !published->too_many; i++) {
-		const struct store store = {
-			.value = accesses[i].value,
-			.location = accesses[i].address,
-			.number = step->number,
-			.sequence = step->sequence,
-			.access = i,
-			.thread = thread,
-			.accesses = step->accesses,
-		};
-
-		if (!is_taken(published, &accesses[i]))
-			continue;
-		if (published->stores.count >= TRANSFER_PUBLISHED_MAX)
-			published->too_many = true;
-		else if (!vec_push(&published->stores, &store))
-			return error_nomem;
-	}
-	return NULL;
-}
-
-static int compare_stores(const void *one, const void *two)
-{
-	const struct store *a = one, *b = two;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return (a->value > b->value) - (a->value < b->value);
-}
-
-void transfer_published_sort(struct transfer_published *published)
-{
-	struct vec *stores = &published->stores;
-
-	if (stores->count)
-		qsort(stores->items, stores->count, stores->size,
-		      compare_stores);
-}
-
-/* The first one of these or greater addresses. */
-static size_t first_from(const struct vec *stores, uint32_t thread,
-			 uint64_t value)
-{
-	const struct store wanted = { .thread = thread, .value = value };
-	size_t low = 0, high = stores->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_stores(vec_at(stores, middle), &wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 /* The recording's first cell of the granule, or of one behind it. */
@@ -251,45 +183,164 @@ static uint64_t last_of(const struct trace_cell *cell)
 }
 
 /* The heap block that was stored in; 0: none, or not known. */
-static uint32_t block_of(const struct vec *cells, size_t i,
-			 const struct store *store, uint64_t granule)
+static uint32_t block_of(const struct vec *cells, size_t i, uint32_t thread,
+			 const struct unpacked_step *step, uint64_t granule)
 {
 	for (; i < cells->count; i++) {
 		const struct trace_cell *cell = vec_at(cells, i);
 
 		if (cell->address != granule)
 			break;
-		if (cell->thread == store->thread &&
-		    cell->first <= store->sequence + store->accesses &&
-		    last_of(cell) > store->sequence)
+		if (cell->thread == thread &&
+		    cell->first <= step->sequence + step->accesses &&
+		    last_of(cell) > step->sequence)
 			return cell->block;
 	}
 	return 0;
 }
 
-/* Did another thread read there after the store? */
-static bool is_read(const struct transfer_published *published,
-		    const struct store *store, uint64_t sent)
+/*
+ * Counted accesses before another thread read in the granule what the step's thread
+ * stored; 0 of a variable, which others may look at any time; UINT64_MAX: none did.
+ */
+static uint64_t read_in(const struct transfer_published *published,
+			uint32_t thread, const struct unpacked_step *step,
+			uint64_t granule)
 {
 	const struct vec *cells = &published->recording->cells;
-	uint64_t granule = store->location & ~(uint64_t)(TRACE_GRANULE - 1);
 	size_t i = first_cell(cells, granule);
-	uint32_t block = block_of(cells, i, store, granule);
+	uint32_t block = block_of(cells, i, thread, step, granule);
+	uint64_t read = UINT64_MAX;
 
-	if (recording_has_module(published->recording, store->location))
-		sent = UINT64_MAX;
 	for (; i < cells->count; i++) {
 		const struct trace_cell *cell = vec_at(cells, i);
 
 		if (cell->address != granule)
 			break;
-		if (cell->thread != store->thread &&
+		if (cell->thread != thread &&
 		    (!block || !cell->block || cell->block == block) &&
 		    (descriptor_of(published, cell)->flags & TRACE_READS) &&
-		    last_of(cell) > store->sequence && cell->first <= sent)
-			return true;
+		    last_of(cell) > step->sequence && cell->first < read)
+			read = cell->first;
 	}
-	return false;
+	if (read != UINT64_MAX &&
+	    recording_has_module(published->recording, granule))
+		return 0;
+	return read;
+}
+
+/* The same of all bytes that were stored. */
+static uint64_t read_of(const struct transfer_published *published,
+			uint32_t thread, const struct unpacked_step *step,
+			const struct translated_access *access)
+{
+	uint64_t first = access->address & ~(uint64_t)(TRACE_GRANULE - 1);
+	uint64_t size = access->address - first + access->size;
+	uint64_t least = UINT64_MAX;
+
+	for (uint64_t i = 0; i < size; i += TRACE_GRANULE) {
+		uint64_t read = UINT64_MAX;
+
+		if (has_bit(published->granules, first + i))
+			read = read_in(published, thread, step, first + i);
+		if (read < least)
+			least = read;
+	}
+	return least;
+}
+
+/* The recorder has no value of what vector registers store. */
+static bool is_known(const struct translated_access *access)
+{
+	return access->has_value && access->size == ADDRESS_BYTES;
+}
+
+static bool is_taken(const struct transfer_published *published,
+		     const struct translated_access *access)
+{
+	return access->done && (access->flags & TRACE_WRITES) &&
+	       access->size >= ADDRESS_BYTES &&
+	       (!is_known(access) ||
+		has_bit(published->pages, access->value / PAGE));
+}
+
+struct error *transfer_published_take(struct transfer_published *published,
+				      uint32_t thread,
+				      const struct unpacked_step *step,
+				      const struct translated_access *accesses,
+				      size_t count)
+{
+	for (size_t i = 0; i < count && !published->too_many; i++) {
+		const struct translated_access *access = &accesses[i];
+		bool known = is_known(access);
+		struct vec *stores = known ? &published->stores
+					   : &published->unknown;
+		struct store store = {
+			.value = known ? access->value : 0,
+			.location = access->address,
+			.number = step->number,
+			.access = i,
+			.thread = thread,
+		};
+
+		if (!is_taken(published, access))
+			continue;
+		store.read = read_of(published, thread, step, access);
+		if (store.read == UINT64_MAX)
+			continue;
+		if (stores->count >= TRANSFER_PUBLISHED_MAX)
+			published->too_many = true;
+		else if (!vec_push(stores, &store))
+			return error_nomem;
+	}
+	return NULL;
+}
+
+static int compare_stores(const void *one, const void *two)
+{
+	const struct store *a = one, *b = two;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return (a->value > b->value) - (a->value < b->value);
+}
+
+static int compare_unknown(const void *one, const void *two)
+{
+	const struct store *a = one, *b = two;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static void sort(struct vec *stores, int (*compare)(const void *, const void *))
+{
+	if (stores->count)
+		qsort(stores->items, stores->count, stores->size, compare);
+}
+
+void transfer_published_sort(struct transfer_published *published)
+{
+	sort(&published->stores, compare_stores);
+	sort(&published->unknown, compare_unknown);
+}
+
+/* The first one that does not come before that. */
+static size_t first_from(const struct vec *stores, const struct store *wanted,
+			 int (*compare)(const void *, const void *))
+{
+	size_t low = 0, high = stores->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare(vec_at(stores, middle), wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 static bool is_between(const struct store *store,
@@ -301,14 +352,13 @@ static bool is_between(const struct store *store,
 		 store->access < question->access));
 }
 
-bool transfer_published_find(const struct transfer_published *published,
-			     const struct transfer_published_question *question)
+static bool find_known(const struct vec *stores,
+		       const struct transfer_published_question *question)
 {
-	const struct vec *stores = &published->stores;
+	const struct store wanted = { .thread = question->thread,
+				      .value = question->low };
 
-	if (published->too_many)
-		return true;
-	for (size_t i = first_from(stores, question->thread, question->low);
+	for (size_t i = first_from(stores, &wanted, compare_stores);
 	     i < stores->count; i++) {
 		const struct store *store = vec_at(stores, i);
 
@@ -316,8 +366,43 @@ bool transfer_published_find(const struct transfer_published *published,
 		    store->value - question->low >= question->size)
 			break;
 		if (is_between(store, question) &&
-		    is_read(published, store, question->sent))
+		    store->read <= question->sent)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * One whose value is not known may be of any address. Who reads it in the block
+ * itself has the address already.
+ */
+static bool find_unknown(const struct vec *stores,
+			 const struct transfer_published_question *question)
+{
+	const struct store wanted = { .thread = question->thread,
+				      .number = question->since };
+	size_t first = first_from(stores, &wanted, compare_unknown);
+
+	for (size_t i = first; i < stores->count; i++) {
+		const struct store *store = vec_at(stores, i);
+
+		if (store->thread != question->thread ||
+		    store->number > question->number)
+			break;
+		if (i - first >= TRANSFER_PUBLISHED_UNKNOWN)
+			return true;
+		if (is_between(store, question) &&
+		    store->read <= question->sent &&
+		    store->location - question->low >= question->size)
+			return true;
+	}
+	return false;
+}
+
+bool transfer_published_find(const struct transfer_published *published,
+			     const struct transfer_published_question *question)
+{
+	return published->too_many ||
+	       find_known(&published->stores, question) ||
+	       find_unknown(&published->unknown, question);
 }

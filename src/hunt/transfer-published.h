@@ -20,8 +20,14 @@ struct translated_access;
 struct unpacked_step;
 struct vec;
 
-/* With more of them, any may be what is asked for. */
-enum { TRANSFER_PUBLISHED_MAX = 1 << 20 };
+/*
+ * With more of them, or with more in question whose values are not known, any may
+ * be what is asked for.
+ */
+enum {
+	TRANSFER_PUBLISHED_MAX = 1 << 20,
+	TRANSFER_PUBLISHED_UNKNOWN = 1 << 14,
+};
 
 /*
  * Of the heap blocks and the other bytes that the cells (uint32_t, places in the
@@ -37,7 +43,10 @@ void transfer_published_destroy(struct transfer_published *published);
 bool transfer_published_has(const struct transfer_published *published,
 			    const struct translated *translated);
 
-/* The accesses of a step of the thread, whose steps come in their order. */
+/*
+ * The accesses of a step of the thread. Those of 8 bytes or more whose value the
+ * recorder does not know, as of vector registers, count as of any address.
+ */
 struct error *transfer_published_take(struct transfer_published *published,
 				      uint32_t thread,
 				      const struct unpacked_step *step,
@@ -60,7 +69,10 @@ struct transfer_published_question {
 	uint64_t sent;
 };
 
-/* Has the thread stored one where another one may have read it? */
+/*
+ * Has the thread stored one, or what may be one, where another one may have read
+ * it?
+ */
 bool transfer_published_find(
 	const struct transfer_published *published,
 	const struct transfer_published_question *question);

@@ -13,11 +13,12 @@
 
 enum { FIELD = OBJECT + 8, VARIABLE = 0x8000 };
 /* Descriptors. */
-enum { WRITER = 1, READER, RECEIVER, THROUGH };
+enum { WRITER = 1, READER, RECEIVER, THROUGH, VECTOR };
 
 static struct order *order;
 static struct pairs pairs;
 static struct transfers transfers;
+static uint32_t block; /* of the cells from now on */
 
 static int set_up_each(void **state)
 {
@@ -31,6 +32,9 @@ static int set_up_each(void **state)
 			  NULL, 0);
 	writer_descriptor(&writer, THROUGH, TRACE_WRITES, 0x100 * WRITES, NULL,
 			  0);
+	writer_descriptor(&writer, VECTOR, TRACE_WRITES, 0x100 * STORES_16,
+			  NULL, 0);
+	block = 0;
 	return 0;
 }
 
@@ -52,6 +56,7 @@ static void cell_at(uint64_t address, uint32_t thread, uint32_t descriptor,
 
 	cell.last = last;
 	cell.count = count;
+	cell.block = block;
 	writer_add(&writer, &cell);
 }
 
@@ -331,6 +336,68 @@ static void nor_where_they_only_write(void **state)
 	assert_int_equal(judge()->lack, TRANSFER_ORDERED);
 }
 
+/* Thread 1 stores 16 bytes from a vector register, and writes and sends then. */
+static void stores_vector_first(uint64_t location)
+{
+	runs(1);
+	STEP(STORES_16, location);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, WRITER, 2, 2, 1);
+	cell(2, READER, 5, 5, 1);
+}
+
+static void it_may_have_been_in_a_vector(void **state)
+{
+	(void)state;
+	stores_vector_first(VARIABLE);
+	cell_at(VARIABLE, 1, VECTOR, 1, 1, 1);
+	cell_at(VARIABLE, 2, RECEIVER, 6, 6, 1);
+	assert_int_equal(judge()->lack, TRANSFER_NONE);
+}
+
+static void or_in_its_second_word(void **state)
+{
+	(void)state;
+	stores_vector_first(OTHER);
+	cell_at(OTHER + 8, 1, VECTOR, 1, 1, 1);
+	cell_at(OTHER + 8, 3, RECEIVER, 2, 2, 1);
+	assert_int_equal(judge()->lack, TRANSFER_NONE);
+}
+
+static void but_not_in_one_that_they_read_afterwards(void **state)
+{
+	(void)state;
+	stores_vector_first(OTHER);
+	cell_at(OTHER, 1, VECTOR, 1, 1, 1);
+	cell_at(OTHER, 2, RECEIVER, 6, 6, 1);
+	assert_int_equal(judge()->lack, TRANSFER_ORDERED);
+}
+
+static void block_at(uint32_t id, uint64_t address, uint64_t size)
+{
+	const struct trace_block head = {
+		.id = id, .thread = 1, .address = address, .size = size
+	};
+
+	writer_chunk(&writer, TRACE_BLOCK, &head, sizeof(head), NULL, 0);
+	block = id;
+}
+
+/* It is made ready for its next use. */
+static void nor_in_the_object_itself(void **state)
+{
+	(void)state;
+	block_at(1, OBJECT, BLOCK);
+	stores_vector_first(OBJECT + 16);
+	cell_at(OBJECT + 16, 1, VECTOR, 1, 1, 1);
+	cell_at(OBJECT + 16, 3, RECEIVER, 2, 2, 1);
+	assert_int_equal(judge()->lack, TRANSFER_ORDERED);
+}
+
 /* Thread 1 sends the address, and thread 3 puts something else in its place. */
 static void sends_in_vain(void)
 {
@@ -509,6 +576,10 @@ int main(void)
 		TEST(or_in_memory_that_others_had_read),
 		TEST(but_not_in_memory_that_they_read_afterwards),
 		TEST(nor_where_they_only_write),
+		TEST(it_may_have_been_in_a_vector),
+		TEST(or_in_its_second_word),
+		TEST(but_not_in_one_that_they_read_afterwards),
+		TEST(nor_in_the_object_itself),
 		TEST(what_another_one_has_replaced_was_sent),
 		TEST(what_came_back_counts_from_then_on),
 		TEST(another_thread_may_have_sent_it_before),
