@@ -53,16 +53,13 @@ bool executed_is_checked(void)
 	return is_checked;
 }
 
-/* Whether accesses there are not to be noted. */
-static inline bool is_left_out(const struct vcpu *vcpu, uint64_t address)
+/*
+ * Whether the site's accesses are not to be noted now: where they are not recorded,
+ * its executions still count (recorder_range()).
+ */
+static inline bool is_left_out(const struct vcpu *vcpu, const struct site *site)
 {
-	const struct thread *thread;
-
-	if (!vcpu || vcpu->muted)
-		return true;
-	thread = vcpu->thread;
-	return thread && !thread->reached &&
-	       address - thread->stack_low < thread->stack_size;
+	return !vcpu || (vcpu->muted && site->function == 0);
 }
 
 /* The addresses of the program are those of this process. */
@@ -88,10 +85,11 @@ void executed_access(unsigned int number, uint32_t info, uint64_t address,
 		     void *data)
 {
 	struct vcpu *vcpu = vcpu_at(number);
+	const struct site *site = data;
 
 	(void)info;
-	if (!is_left_out(vcpu, address))
-		note_access(vcpu, data, address);
+	if (!is_left_out(vcpu, site))
+		note_access(vcpu, site, address);
 }
 
 void executed_load(unsigned int number, uint32_t info, uint64_t address,
@@ -116,7 +114,7 @@ void executed_target(unsigned int number, uint32_t info, uint64_t address,
 
 	if (!qemu_plugin_mem_is_store(info) &&
 	    1u << qemu_plugin_mem_size_shift(info) == site->size &&
-	    !is_left_out(vcpu, address))
+	    !is_left_out(vcpu, site))
 		note_access(vcpu, site, address);
 }
 
@@ -128,7 +126,7 @@ void executed_wide(unsigned int number, uint32_t info, uint64_t address,
 	uint32_t size = 1u << qemu_plugin_mem_size_shift(info);
 	struct wide *wide;
 
-	if (is_left_out(vcpu, address) ||
+	if (is_left_out(vcpu, site) ||
 	    qemu_plugin_mem_is_store(info) !=
 		    ((site->flags & TRACE_WRITES) != 0))
 		return;
