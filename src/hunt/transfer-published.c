@@ -7,6 +7,7 @@
 #include "hunt/transfer-published.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -33,6 +34,8 @@ struct store {
 struct transfer_published {
 	const struct recording *recording;
 	struct map places; /* hashes of instructions that write to cells */
+	struct map blocks; /* that were asked for */
+	uint64_t asked; /* pages of blocks, FILTER_BITS at most */
 	unsigned char *granules,
 		*pages; /* filters: cells, addresses asked for */
 	struct vec stores; /* of struct store, by thread and value */
@@ -66,18 +69,46 @@ static bool has_bit(const unsigned char *filter, uint64_t number)
 	return filter[bit / 8] & 1u << bit % 8;
 }
 
+static void ask_for_pages(struct transfer_published *published, uint64_t low,
+			  uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		set_bit(published->pages, low / PAGE + i);
+}
+
+/*
+ * Each block once, and in all no more pages than the filter has bits: then each
+ * page may be asked for. Nothing else bounds the sizes in a trace.
+ */
+static struct error *ask_for_block(struct transfer_published *published,
+				   const struct trace_block *block)
+{
+	uint64_t count = block->size / PAGE + 2;
+
+	if (map_get(&published->blocks, block->id))
+		return NULL;
+	if (count > FILTER_BITS - published->asked) {
+		published->asked = FILTER_BITS;
+		memset(published->pages, 0xff, FILTER_BITS / 8);
+	} else {
+		published->asked += count;
+		ask_for_pages(published, block->address, count);
+	}
+	return map_set(&published->blocks, block->id, 1) ? NULL : error_nomem;
+}
+
 /* What may lead to the cell's bytes: its block, or what is near. */
-static void ask_for(struct transfer_published *published,
-		    const struct trace_cell *cell)
+static struct error *ask_for(struct transfer_published *published,
+			     const struct trace_cell *cell)
 {
 	const struct trace_block *block =
 		recording_block(published->recording, cell->block);
-	uint64_t low = block ? block->address : cell->address - TRANSFER_NEAR;
-	uint64_t high = block ? block->address + block->size
-			      : cell->address + TRACE_GRANULE + TRANSFER_NEAR;
 
-	for (uint64_t page = low / PAGE; page * PAGE < high; page++)
-		set_bit(published->pages, page);
+	if (block)
+		return ask_for_block(published, block);
+	ask_for_pages(published, cell->address - TRANSFER_NEAR,
+		      2 * TRANSFER_NEAR / PAGE + 2);
+	return NULL;
 }
 
 static const struct trace_descriptor *
@@ -93,9 +124,14 @@ static struct error *take_cells(struct transfer_published *published,
 {
 	const struct vec *cells = &published->recording->cells;
 
-	for (size_t i = 0; i < asked->count; i++)
-		ask_for(published,
-			vec_at(cells, *(uint32_t *)vec_at(asked, i)));
+	for (size_t i = 0; i < asked->count; i++) {
+		struct error *err =
+			ask_for(published,
+				vec_at(cells, *(uint32_t *)vec_at(asked, i)));
+
+		if (err)
+			return err;
+	}
 	for (size_t i = 0; i < cells->count; i++) {
 		const struct trace_cell *cell = vec_at(cells, i);
 		const struct trace_descriptor *descriptor =
@@ -139,6 +175,7 @@ void transfer_published_destroy(struct transfer_published *published)
 	if (!published)
 		return;
 	map_deinit(&published->places);
+	map_deinit(&published->blocks);
 	vec_deinit(&published->stores);
 	vec_deinit(&published->unknown);
 	free(published->granules);

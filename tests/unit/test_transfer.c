@@ -287,6 +287,16 @@ static void a_second_use_by_another_pointer_is_asked_for(void **state)
 	assert_int_equal(judge()->lack, TRANSFER_NONE);
 }
 
+static void block_at(uint32_t id, uint64_t address, uint64_t size)
+{
+	const struct trace_block head = {
+		.id = id, .thread = 1, .address = address, .size = size
+	};
+
+	writer_chunk(&writer, TRACE_BLOCK, &head, sizeof(head), NULL, 0);
+	block = id;
+}
+
 /* Thread 1 stores the address in `other', and writes and sends then. */
 static void publishes_first(uint64_t other)
 {
@@ -336,6 +346,17 @@ static void nor_where_they_only_write(void **state)
 	assert_int_equal(judge()->lack, TRANSFER_ORDERED);
 }
 
+/* A damaged trace, or a huge block: its pages are not counted one by one. */
+static void blocks_may_be_of_any_size(void **state)
+{
+	(void)state;
+	block_at(1, OBJECT, UINT64_C(1) << 60);
+	publishes_first(VARIABLE);
+	block = 0;
+	cell_at(VARIABLE, 2, RECEIVER, 6, 6, 1);
+	assert_int_equal(judge()->lack, TRANSFER_NONE);
+}
+
 /* Thread 1 stores 16 bytes from a vector register, and writes and sends then. */
 static void stores_vector_first(uint64_t location)
 {
@@ -375,16 +396,6 @@ static void but_not_in_one_that_they_read_afterwards(void **state)
 	cell_at(OTHER, 1, VECTOR, 1, 1, 1);
 	cell_at(OTHER, 2, RECEIVER, 6, 6, 1);
 	assert_int_equal(judge()->lack, TRANSFER_ORDERED);
-}
-
-static void block_at(uint32_t id, uint64_t address, uint64_t size)
-{
-	const struct trace_block head = {
-		.id = id, .thread = 1, .address = address, .size = size
-	};
-
-	writer_chunk(&writer, TRACE_BLOCK, &head, sizeof(head), NULL, 0);
-	block = id;
 }
 
 /* It is made ready for its next use. */
@@ -576,6 +587,7 @@ int main(void)
 		TEST(or_in_memory_that_others_had_read),
 		TEST(but_not_in_memory_that_they_read_afterwards),
 		TEST(nor_where_they_only_write),
+		TEST(blocks_may_be_of_any_size),
 		TEST(it_may_have_been_in_a_vector),
 		TEST(or_in_its_second_word),
 		TEST(but_not_in_one_that_they_read_afterwards),
