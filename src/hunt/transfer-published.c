@@ -219,21 +219,29 @@ static uint64_t last_of(const struct trace_cell *cell)
 	return cell->count > 1 ? cell->last + LAST_SLACK : cell->first;
 }
 
-/* The heap block that was stored in; 0: none, or not known. */
+/*
+ * The heap block that was stored in; 0: none, or not known. Cells of two blocks may
+ * both have the store, as the last access of one is not known exactly.
+ */
 static uint32_t block_of(const struct vec *cells, size_t i, uint32_t thread,
 			 const struct unpacked_step *step, uint64_t granule)
 {
+	uint32_t block = 0;
+
 	for (; i < cells->count; i++) {
 		const struct trace_cell *cell = vec_at(cells, i);
 
 		if (cell->address != granule)
 			break;
-		if (cell->thread == thread &&
-		    cell->first <= step->sequence + step->accesses &&
-		    last_of(cell) > step->sequence)
-			return cell->block;
+		if (cell->thread != thread ||
+		    cell->first > step->sequence + step->accesses ||
+		    last_of(cell) <= step->sequence)
+			continue;
+		if (!cell->block || (block && cell->block != block))
+			return 0;
+		block = cell->block;
 	}
-	return 0;
+	return block;
 }
 
 /*

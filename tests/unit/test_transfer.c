@@ -357,6 +357,19 @@ static void blocks_may_be_of_any_size(void **state)
 	assert_int_equal(judge()->lack, TRANSFER_NONE);
 }
 
+/* Of one that was freed there, the last access is up to 255 too low. */
+static void it_may_be_in_either_of_two_blocks(void **state)
+{
+	(void)state;
+	publishes_first(OTHER);
+	block_at(1, OTHER, BLOCK);
+	cell_at(OTHER, 1, WRITER, 0, 0, 2);
+	block_at(2, OTHER, BLOCK);
+	cell_at(OTHER, 1, WRITER, 1, 1, 2); /* in place of that of none */
+	cell_at(OTHER, 3, RECEIVER, 2, 2, 1);
+	assert_int_equal(judge()->lack, TRANSFER_NONE);
+}
+
 /* Thread 1 stores 16 bytes from a vector register, and writes and sends then. */
 static void stores_vector_first(uint64_t location)
 {
@@ -588,6 +601,7 @@ int main(void)
 		TEST(but_not_in_memory_that_they_read_afterwards),
 		TEST(nor_where_they_only_write),
 		TEST(blocks_may_be_of_any_size),
+		TEST(it_may_be_in_either_of_two_blocks),
 		TEST(it_may_have_been_in_a_vector),
 		TEST(or_in_its_second_word),
 		TEST(but_not_in_one_that_they_read_afterwards),
