@@ -93,9 +93,9 @@ static bool is_enough(const struct race_replay_related *related)
 /* The same of stores of what is there always. */
 static bool is_blind(const struct race_replay_related *related)
 {
-	return !related->unlike && related->fewest >= replayed_enough() &&
-	       related->telling + related->blind >= replayed_enough() &&
-	       related->instances >= enough_for(REPLAYED_SHARE_STILL);
+	return !related->unlike &&
+	       related->fewest >= enough_for(REPLAYED_SHARE_STILL) &&
+	       related->telling + related->blind >= replayed_enough();
 }
 
 /* Of one race, the same is said of its replays. */
