@@ -15,6 +15,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "sys/mapping.h"
 #include "sys/memory.h"
 
 struct breakpoint;
@@ -49,7 +50,9 @@ struct addrspace {
 	uint16_t tag;
 	/* struct wire_shared[], by address, as the front end told */
 	struct vec shared;
+	/* opened while that is allowed, and good from then on (copy.h) */
 	struct memory memory;
+	struct mappings mappings; /* for code.h */
 	/* a thread stopped for writes (writer.h); 0: there is none */
 	pid_t writer;
 	unsigned int users; /* processes */

@@ -96,6 +96,7 @@ static struct error *space_create(pid_t pid, struct program_text *text,
 	}
 	text->generation++;
 	memory_init(&space->memory, pid);
+	mappings_init(&space->mappings, pid);
 	space->text = text;
 	space->shared = (struct vec)VEC_INIT(struct wire_shared);
 	space->users = 1;
@@ -159,6 +160,7 @@ void addrspace_release(struct addrspace *space)
 		return;
 	text_leave(space->text, space);
 	vec_deinit(&space->shared);
+	mappings_deinit(&space->mappings);
 	memory_deinit(&space->memory);
 	free(space);
 }

@@ -31,23 +31,49 @@ static bool code_is_of_file(const struct mapping *mapping)
 	       !(mapping->access & MAPPING_SHARED) && mapping->inode != 0;
 }
 
+/* False: it cannot be, and what was opened before stays. */
+static bool code_open_again(struct addrspace *space)
+{
+	struct mappings mappings;
+
+	mappings_init(&mappings, space->memory.pid);
+	if (mappings.fd < 0)
+		return false;
+	mappings_deinit(&space->mappings);
+	space->mappings = mappings;
+	return true;
+}
+
+/*
+ * By the file that was opened with the space: once the program has made itself not
+ * dumpable, it cannot be opened (prctl(2)). It is opened again if that failed
+ * then, or if it was that of a thread which has ended.
+ */
+static bool code_find(struct addrspace *space, uint64_t address,
+		      struct mapping *ret)
+{
+	bool found = false;
+	struct error *err =
+		mappings_find(&space->mappings, address, ret, &found);
+
+	if (err && code_open_again(space)) {
+		error_free(err);
+		err = mappings_find(&space->mappings, address, ret, &found);
+	}
+	error_free(err);
+	return !err && found;
+}
+
 /* Without memory to keep what was found, it is looked for again. */
 bool code_is_mapped(struct addrspace *space, uint64_t address, size_t size)
 {
 	struct vec *code = &space->text->code;
-	struct mappings mappings;
 	struct mapping mapping;
-	struct error *err;
-	bool found = false;
 
 	if (code_is_known(code, address, size))
 		return true;
-	mappings_init(&mappings, space->memory.pid);
-	err = mappings_find(&mappings, address, &mapping, &found);
-	mappings_deinit(&mappings);
-	error_free(err);
-	if (err || !found || !code_is_of_file(&mapping) ||
-	    !code_holds(&mapping, address, size))
+	if (!code_find(space, address, &mapping) ||
+	    !code_is_of_file(&mapping) || !code_holds(&mapping, address, size))
 		return false;
 	vec_push(code, &mapping);
 	return true;

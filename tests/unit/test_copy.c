@@ -18,6 +18,7 @@
 
 #include "guardian/guardian.h"
 #include "guardian/heartbeat.h"
+#include "tracee/code.h"
 #include "tracee/copy.h"
 
 enum { NOBODY = 65534, CHILDREN = 3, MEASURED = 7 };
@@ -283,6 +284,21 @@ static void a_guardian_opens_a_child_that_is_watched(void **state)
 	guardian_stop(guardian);
 }
 
+/* Breakpoints can be set in it as before. */
+static void the_code_of_one_that_is_not_dumpable_is_known(void **state)
+{
+	const uint64_t code = (uintptr_t)site_write;
+	struct driven *driven = start();
+	struct addrspace *space = parent_of(driven)->space;
+
+	(void)state;
+	become_closed(driven);
+	code_forget(space);
+	assert_true(code_is_mapped(space, code, 1));
+	assert_false(code_is_mapped(space, (uintptr_t)&child_main, 1));
+	driven_end(driven);
+}
+
 /* No file can be opened; those that are open stay so. */
 static void limit_files(rlim_t most)
 {
@@ -399,8 +415,8 @@ static struct driven *until_birth(void (*main)(struct arena *arena),
 static void a_thread_of_a_child_is_no_child(void **state)
 {
 	pid_t child, born_tid;
-	struct driven *driven = until_birth(child_with_thread, STOP_CLONE,
-					    &child, &born_tid);
+	struct driven *driven =
+		until_birth(child_with_thread, STOP_CLONE, &child, &born_tid);
 	struct tracees *tracees = &driven->engine.core.tracees;
 	struct stop_reason stop = tracee_wait(child);
 
@@ -419,8 +435,8 @@ static void a_thread_of_a_child_is_no_child(void **state)
 static void a_guest_of_a_child_is_not_followed(void **state)
 {
 	pid_t child, born_tid;
-	struct driven *driven = until_birth(child_with_guest, STOP_VFORK,
-					    &child, &born_tid);
+	struct driven *driven =
+		until_birth(child_with_guest, STOP_VFORK, &child, &born_tid);
 	struct tracees *tracees = &driven->engine.core.tracees;
 	struct stop_reason stop = tracee_wait(born_tid);
 
@@ -552,6 +568,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_that_is_not_dumpable_is_cleaned),
 		cmocka_unit_test(a_guardian_opens_a_child_that_is_watched),
+		cmocka_unit_test(the_code_of_one_that_is_not_dumpable_is_known),
 		cmocka_unit_test(a_child_that_cannot_be_cleaned_waits),
 		cmocka_unit_test(a_child_that_cannot_be_cleaned_has_children),
 		cmocka_unit_test(a_thread_of_a_child_is_no_child),
