@@ -28,9 +28,11 @@ replayed()
 	# the race is to be met 20 times and more
 	tries seconds 4 20 60
 	while next_try seconds; do
-		run run --rate 3000 "${options[@]}" -o "$report" -- \
-			"$TARGETS_DIR/$1" "$seconds" ${2:+"$2"}
+		RUN_TIMEOUT=$((seconds + 60)) run run --rate 3000 "${options[@]}" \
+			-o "$report" -- "$TARGETS_DIR/$1" "$seconds" ${2:+"$2"}
 		read -r found count <<<"$(outcome)"
+		# no race was met, or none was replayed
+		[ "$count" != null ] || count=0
 		[ "${count:-0}" -lt 20 ] || break
 	done
 	if [ "$found" = "$3" ] && [ "${count:-0}" -ge 20 ] &&

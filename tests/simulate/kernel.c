@@ -9,6 +9,7 @@
 #include "machine.h"
 #include "sys/memory.h"
 #include "sys/procfs.h"
+#include "tracee/code.h"
 #include "tracee/parking.h"
 #include "tracee/resume.h"
 #include "tracee/sigstate.h"
@@ -27,6 +28,8 @@ struct error *__wrap_memory_write_text(const struct memory *memory,
 				       const void *bytes, size_t size);
 bool __wrap_memory_is_served(const struct memory *memory, uint64_t address,
 			     size_t size);
+bool __wrap_code_is_mapped(struct addrspace *space, uint64_t address,
+			   size_t size);
 bool __wrap_sigstate_ready(struct tracees *tracees, struct process *process,
 			   bool little, uint64_t now);
 bool __wrap_sigstate_in_handler(const struct process *process,
@@ -111,6 +114,15 @@ bool __wrap_memory_is_served(const struct memory *memory, uint64_t address,
 	(void)address;
 	(void)size;
 	return false;
+}
+
+bool __wrap_code_is_mapped(struct addrspace *space, uint64_t address,
+			   size_t size)
+{
+	(void)space;
+	(void)address;
+	(void)size;
+	return true;
 }
 
 bool __wrap_sigstate_ready(struct tracees *tracees, struct process *process,

@@ -356,24 +356,6 @@ static void a_side_in_the_text_is_given_up(void **state)
 	driven_end(driven);
 }
 
-static void sides_that_make_no_sense_are_none(void **state)
-{
-	struct driven *driven = start(1);
-	struct wire_hunt side = side_at_write();
-
-	(void)state;
-	side.path_length = WIRE_PATH_MAX + 1;
-	take(driven, &side);
-	side.path_length = 0;
-	side.stack_count = WIRE_HUNT_STACK + 1;
-	take(driven, &side);
-	side.stack_count = 0;
-	side.partner_count = UINT32_MAX;
-	take(driven, &side);
-	assert_int_equal(driven->engine.hunt.targets.count, 0);
-	driven_end(driven);
-}
-
 static void without_memory_a_side_is_not_tried(void **state)
 {
 	struct driven *driven = start(1);
@@ -471,7 +453,6 @@ int main(void)
 		cmocka_unit_test(who_comes_during_a_hold_is_let_by),
 		cmocka_unit_test(with_one_register_sides_wait_in_the_text),
 		cmocka_unit_test(a_side_in_the_text_is_given_up),
-		cmocka_unit_test(sides_that_make_no_sense_are_none),
 		cmocka_unit_test(without_memory_a_side_is_not_tried),
 		cmocka_unit_test(a_hold_lasts_longer_while_others_wait_to_run),
 	};
