@@ -25,39 +25,45 @@ struct stopped {
 	uint8_t stack[16384];
 };
 
-static inline void stopped_read_registers(struct stopped *stopped)
+static inline void stopped_set_registers(struct stopped *stopped,
+					 const struct user_regs_struct *from)
 {
 	struct x86_registers *to = &stopped->input.regs;
+
+	to->gpr[X86_RAX] = from->rax;
+	to->gpr[X86_RCX] = from->rcx;
+	to->gpr[X86_RDX] = from->rdx;
+	to->gpr[X86_RBX] = from->rbx;
+	to->gpr[X86_RSP] = from->rsp;
+	to->gpr[X86_RBP] = from->rbp;
+	to->gpr[X86_RSI] = from->rsi;
+	to->gpr[X86_RDI] = from->rdi;
+	to->gpr[X86_R8] = from->r8;
+	to->gpr[X86_R9] = from->r9;
+	to->gpr[X86_R10] = from->r10;
+	to->gpr[X86_R11] = from->r11;
+	to->gpr[X86_R12] = from->r12;
+	to->gpr[X86_R13] = from->r13;
+	to->gpr[X86_R14] = from->r14;
+	to->gpr[X86_R15] = from->r15;
+	to->rip = from->rip;
+}
+
+static inline void stopped_read_registers(struct stopped *stopped)
+{
 	struct user_regs_struct from;
 
 	assert_int_equal(ptrace(PTRACE_GETREGS, stopped->pid, NULL, &from), 0);
-	to->gpr[X86_RAX] = from.rax;
-	to->gpr[X86_RCX] = from.rcx;
-	to->gpr[X86_RDX] = from.rdx;
-	to->gpr[X86_RBX] = from.rbx;
-	to->gpr[X86_RSP] = from.rsp;
-	to->gpr[X86_RBP] = from.rbp;
-	to->gpr[X86_RSI] = from.rsi;
-	to->gpr[X86_RDI] = from.rdi;
-	to->gpr[X86_R8] = from.r8;
-	to->gpr[X86_R9] = from.r9;
-	to->gpr[X86_R10] = from.r10;
-	to->gpr[X86_R11] = from.r11;
-	to->gpr[X86_R12] = from.r12;
-	to->gpr[X86_R13] = from.r13;
-	to->gpr[X86_R14] = from.r14;
-	to->gpr[X86_R15] = from.r15;
-	to->rip = from.rip;
+	stopped_set_registers(stopped, &from);
 }
 
-/* Registers and stack bytes as they are now. */
-static inline void stopped_snapshot(struct stopped *stopped)
+/* The stack bytes of its registers, as far as they can be read. */
+static inline void stopped_read_stack(struct stopped *stopped)
 {
 	struct unwind_input *input = &stopped->input;
 	struct iovec local = { stopped->stack, 0 };
 	struct iovec remote;
 
-	stopped_read_registers(stopped);
 	input->tid = stopped->pid;
 	input->stack = stopped->stack;
 	input->stack_size = 0;
@@ -74,6 +80,13 @@ static inline void stopped_snapshot(struct stopped *stopped)
 			break;
 		input->stack_size += 256;
 	}
+}
+
+/* Registers and stack bytes as they are now. */
+static inline void stopped_snapshot(struct stopped *stopped)
+{
+	stopped_read_registers(stopped);
+	stopped_read_stack(stopped);
 }
 
 /* Start the sample with that argument and run it to its stop. */

@@ -105,8 +105,10 @@ static bool compare_thread(struct tracing *tracing, pid_t tid)
 	error_free(err);
 	if (err)
 		return false;
+	/* a stopped thread may be killed at any moment, by an exit of another */
 	stopped->pid = tid;
-	stopped_snapshot(stopped);
+	stopped_set_registers(stopped, &registers);
+	stopped_read_stack(stopped);
 	both_compare(stopped, tracing->name, &both);
 	tally_stack(tracing, &both);
 	tracing->stacks++;
