@@ -48,6 +48,8 @@ struct process {
 	bool taken; /* PROCESS_COPY: its first stop was seen */
 	/* and breakpoints may be left in it, so that it is traced still */
 	bool unclean;
+	/* a thread of it met one, which may have reset what it does with SIGTRAP */
+	bool trapped;
 	struct vec threads; /* of struct thread *, owned */
 	/* SIGTRAP's disposition as last seen; see sigstate.h */
 	bool trap_ignored, trap_caught;

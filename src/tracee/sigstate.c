@@ -704,7 +704,7 @@ static void sigstate_restore_guest(struct tracees *tracees,
 		sigstate_restore_action(tracees, thread);
 }
 
-void sigstate_restore(struct tracees *tracees, struct thread *thread)
+bool sigstate_restore_mask(struct thread *thread)
 {
 	bool reset = sigstate_was_reset(thread);
 	/* a handler that was not reset was met unblocked */
@@ -720,7 +720,12 @@ void sigstate_restore(struct tracees *tracees, struct thread *thread)
 	if (may_be_blocked && sigstate_was_blocked(thread, mask))
 		thread_ok(thread,
 			  trace_set_signal_mask(thread->tid, mask | trap_bit));
-	if (!reset)
+	return reset;
+}
+
+void sigstate_restore(struct tracees *tracees, struct thread *thread)
+{
+	if (!sigstate_restore_mask(thread))
 		return;
 	if (thread->process->role == PROCESS_GUEST &&
 	    thread->process->trap_ignored &&

@@ -102,13 +102,19 @@ bool sigstate_at_stop(struct tracees *tracees, struct thread *thread);
  */
 int sigstate_deliver(struct tracees *tracees, struct thread *thread);
 
-/* The stopped thread had a forced trap: restore mask and disposition. */
+/*
+ * The stopped thread had a forced trap: restore its mask. Returns whether its
+ * process has lost SIGTRAP's disposition with it.
+ */
+bool sigstate_restore_mask(struct thread *thread);
+
+/* The same, and restore the disposition. */
 void sigstate_restore(struct tracees *tracees, struct thread *thread);
 
 /*
- * The first thread of a new process, at its first stop: it gets the disposition
- * of its creator, also if a trap had reset that when the process was created.
- * memory: the child's, by its own id.
+ * A thread of a new process, stopped and in no call (thread.in_call): its process
+ * gets the disposition of its creator, also if a trap had reset that when it was
+ * created, or did so since. memory: the child's, by its own id.
  */
 void sigstate_restore_child(struct tracees *tracees, struct thread *thread,
 			    const struct memory *memory);

@@ -43,23 +43,34 @@ bool copies_may_call(const struct thread *thread)
 	       thread->deliver == 0;
 }
 
+/* By the thread, if it may be, what a breakpoint has reset. */
+static void copies_restore_action(struct core *core, struct thread *thread,
+				  const struct copy *copy)
+{
+	struct process *process = thread->process;
+
+	if (!process->trapped || process->unclean || copy->tid == 0)
+		return;
+	process->trapped = false;
+	sigstate_restore_child(&core->tracees, thread, &copy->memory);
+}
+
 bool copies_clean_again(struct core *core, struct thread *thread)
 {
 	struct process *process = thread->process;
 	bool calls = copies_may_call(thread);
-	struct error *err;
+	struct error *err = NULL;
 	struct copy copy;
 
-	if (!process->unclean)
+	if (!process->unclean && !(process->trapped && calls))
 		return true;
 	copy_open(&copy, process->pid, calls ? thread->tid : 0, process->space,
 		  process->syscall_address);
-	err = copies_restore(thread, &copy);
+	if (process->unclean)
+		err = copies_restore(thread, &copy);
 	process->unclean = err != NULL;
 	error_free(err);
-	/* a breakpoint may have reset what it does with SIGTRAP */
-	if (calls && !process->unclean)
-		sigstate_restore_child(&core->tracees, thread, &copy.memory);
+	copies_restore_action(core, thread, &copy);
 	core_note(core, copy_close(&copy));
 	return !process->unclean;
 }

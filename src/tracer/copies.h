@@ -29,8 +29,9 @@ void copies_clean(struct core *core, struct thread *thread,
 bool copies_may_call(const struct thread *thread);
 
 /*
- * Try again in a process that is unclean; nothing is done in another one. The
- * thread executes system calls for that if it may. False: it still is.
+ * Try again in a process that is unclean, and put back what it did with SIGTRAP if
+ * it has met one (process.trapped). The thread executes system calls for that if it
+ * may; where it may not, the latter is left to be done. False: it still is unclean.
  */
 bool copies_clean_again(struct core *core, struct thread *thread);
 

@@ -314,10 +314,16 @@ static void event_copied(struct engine *engine, struct thread *thread)
 
 	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
 		return;
-	if (!event_breakpoint(thread, regs.rip - 1))
+	if (!event_breakpoint(thread, regs.rip - 1)) {
 		event_deliver(engine, thread, SIGTRAP);
-	else if (thread_ok(thread, trace_set_rip(thread->tid, regs.rip - 1)))
-		engine_go_on(engine, thread);
+		return;
+	}
+	if (!thread_ok(thread, trace_set_rip(thread->tid, regs.rip - 1)))
+		return;
+	/* whether it has lost anything is not told while no file can be opened */
+	thread->process->trapped = true;
+	sigstate_restore_mask(thread);
+	engine_go_on(engine, thread);
 }
 
 static void event_int3(struct engine *engine, struct thread *thread)

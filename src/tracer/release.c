@@ -196,11 +196,13 @@ static bool release_drain(struct thread *thread)
  * A program that handles or ignores SIGTRAP may send it to itself, and would
  * die of it if a trap of ours in another thread had just reset that: its
  * threads are detached when none of them has a pending trap any more
- * (release_tick).
+ * (release_tick). Those of a copy go one by one, and each puts back what its own
+ * trap has reset (copies.h).
  */
 static bool release_goes_together(const struct process *process)
 {
-	return process->trap_ignored || process->trap_caught;
+	return process->role != PROCESS_COPY &&
+	       (process->trap_ignored || process->trap_caught);
 }
 
 static void release_leave(struct engine *engine, struct thread *thread)
@@ -271,13 +273,12 @@ static bool release_clean_copy(struct engine *engine, struct thread *thread)
 	bool last = engine->core.phase == PHASE_RELEASING &&
 		    release_overdue(engine);
 
-	if (process->unclean && !copies_may_call(thread) && !last) {
+	if ((process->unclean || process->trapped) &&
+	    !copies_may_call(thread) && !last) {
 		release_end_call(thread);
 		return false;
 	}
 	if (copies_clean_again(&engine->core, thread) || last) {
-		/* no trap of ours comes: no thread waits for another */
-		process->trap_caught = process->trap_ignored = false;
 		process->trap_restore_ns = 0;
 		return true;
 	}
@@ -390,7 +391,8 @@ static bool release_needs_stop(const struct engine *engine,
 	if (engine->child || engine->exit_kill)
 		return true;
 	/* what could not be lifted so far, a stopped thread must help to */
-	if (thread->process->space->text->armed > 0 || thread->process->unclean)
+	if (thread->process->space->text->armed > 0 ||
+	    thread->process->unclean || thread->process->trapped)
 		return true;
 	return thread->state != THREAD_RUNNING || thread->newborn ||
 	       thread->hold || thread->step || thread->stepping ||

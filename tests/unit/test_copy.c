@@ -125,6 +125,51 @@ static void child_doomed(struct arena *arena)
 	_exit(MEASURED);
 }
 
+/* SIGTRAP is ignored, and blocked, before and after. */
+static void ignore_traps(void)
+{
+	sigset_t trap;
+
+	sigemptyset(&trap);
+	sigaddset(&trap, SIGTRAP);
+	sigprocmask(SIG_BLOCK, &trap, NULL);
+	signal(SIGTRAP, SIG_IGN);
+}
+
+static bool ignores_traps(void)
+{
+	struct sigaction action;
+	sigset_t mask;
+
+	return sigaction(SIGTRAP, NULL, &action) == 0 &&
+	       action.sa_handler == SIG_IGN &&
+	       sigprocmask(SIG_BLOCK, NULL, &mask) == 0 &&
+	       sigismember(&mask, SIGTRAP);
+}
+
+static void *runner(void *arg)
+{
+	struct arena *arena = arg;
+
+	tracee_tell(&arena->flag, 1);
+	tracee_await(&arena->flag, 2);
+	return NULL;
+}
+
+/* One thread runs on while the other meets a breakpoint. */
+static void child_with_runner(struct arena *arena)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, runner, arena) != 0)
+		_exit(1);
+	tracee_await(&arena->flag, 1);
+	do_write(&arena->data[4], 1);
+	tracee_tell(&arena->flag, 2);
+	pthread_join(thread, NULL);
+	_exit(ignores_traps() ? MEASURED : MEASURED + 1);
+}
+
 static void (*child_main)(struct arena *arena);
 
 static void work_child(struct arena *arena, struct lane *lane)
@@ -178,6 +223,8 @@ static void work_close(struct arena *arena, struct lane *lane)
 	lane->result = (uint64_t)prctl(PR_SET_DUMPABLE, 0);
 }
 
+static void (*prepare)(void);
+
 static struct driven *start_with(lane_work *work)
 {
 	struct wire_site sites[] = { site_at(site_write, 1),
@@ -186,6 +233,7 @@ static struct driven *start_with(lane_work *work)
 	struct driven *driven;
 
 	driven_plan(all, 2);
+	child_plan.prepare = prepare;
 	driven = driven_start(&watch_by_value);
 	/* nobody is stalled: only births matter here */
 	driven->engine.pool.params.rate = 0;
@@ -503,6 +551,36 @@ static void a_release_cleans_what_could_not_be(void **state)
 	driven_end(driven);
 }
 
+/* Whichever thread it is cleaned by, each has what it had when it is let go. */
+static void a_cleaned_child_has_what_traps_took(void **state)
+{
+	struct driven *driven;
+	const struct thread *first;
+	const struct process *child;
+
+	(void)state;
+	child_main = child_with_runner;
+	prepare = ignore_traps;
+	driven = start_with(work_child);
+	prepare = NULL;
+	first = tracees_thread(&driven->engine.core.tracees, driven->pid);
+	driven_until(driven,
+		     parent_of(driven)->trap_ignored && first->signals.known);
+	limit_files(0);
+	lane_start(0, 1);
+	child = await_unclean(driven);
+	driven_until(driven, child->threads.count == 2 &&
+				     process_thread(child, 1)->state ==
+					     THREAD_RUNNING &&
+				     !process_thread(child, 1)->newborn);
+	limit_files(1);
+	release_copies(&driven->engine);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->lanes[0].result, MEASURED);
+	assert_int_equal(driven->engine.core.tracees.processes.count, 1);
+	driven_end(driven);
+}
+
 /* Not for ever: then what becomes of it is told. */
 static void a_child_let_go_unclean_is_told_of(void **state)
 {
@@ -576,6 +654,7 @@ int main(void)
 		cmocka_unit_test(a_child_with_a_filter_is_not_killed),
 		cmocka_unit_test(a_closed_child_with_a_filter_waits),
 		cmocka_unit_test(a_release_cleans_what_could_not_be),
+		cmocka_unit_test(a_cleaned_child_has_what_traps_took),
 		cmocka_unit_test(a_child_let_go_unclean_is_told_of),
 		cmocka_unit_test(an_orphan_that_is_not_dumpable_is_cleaned),
 	};
