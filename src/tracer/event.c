@@ -562,6 +562,13 @@ static void event_note_stopped(const struct thread *thread, bool stopped)
 	addrspace_note_stopped(process->space, process->pid, stopped);
 }
 
+/* Nothing is left to be done there: it is detached, and stays stopped. */
+static bool event_is_clean_copy(const struct process *process)
+{
+	return process->role == PROCESS_COPY && process->taken &&
+	       !process->unclean;
+}
+
 static void event_group(struct engine *engine, struct thread *thread,
 			const struct stop_reason *stop)
 {
@@ -576,7 +583,8 @@ static void event_group(struct engine *engine, struct thread *thread,
 		engine_release(engine);
 		return;
 	}
-	if (engine->core.phase == PHASE_RELEASING) {
+	if (engine->core.phase == PHASE_RELEASING ||
+	    event_is_clean_copy(thread->process)) {
 		engine_go_on(engine, thread);
 		return;
 	}

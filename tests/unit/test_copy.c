@@ -170,6 +170,13 @@ static void child_with_runner(struct arena *arena)
 	_exit(ignores_traps() ? MEASURED : MEASURED + 1);
 }
 
+static void child_waits(struct arena *arena)
+{
+	tracee_await(&arena->flag, 1);
+	do_write(&arena->data[4], 1);
+	_exit(MEASURED);
+}
+
 static void (*child_main)(struct arena *arena);
 
 static void work_child(struct arena *arena, struct lane *lane)
@@ -564,8 +571,8 @@ static void a_cleaned_child_has_what_traps_took(void **state)
 	driven = start_with(work_child);
 	prepare = NULL;
 	first = tracees_thread(&driven->engine.core.tracees, driven->pid);
-	driven_until(driven,
-		     parent_of(driven)->trap_ignored && first->signals.known);
+	driven_until(driven, parent_of(driven)->trap_ignored &&
+				     first->signals.known);
 	limit_files(0);
 	lane_start(0, 1);
 	child = await_unclean(driven);
@@ -578,6 +585,45 @@ static void a_cleaned_child_has_what_traps_took(void **state)
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(child_plan.arena->lanes[0].result, MEASURED);
 	assert_int_equal(driven->engine.core.tracees.processes.count, 1);
+	driven_end(driven);
+}
+
+/* It is let go as soon as it can be, and stays stopped until it is continued. */
+static void a_stopped_child_is_let_go(void **state)
+{
+	struct driven *driven;
+	const struct tracees *tracees;
+	const struct process *child;
+	struct thread_status status;
+	struct stop_reason stop;
+	pid_t pid;
+
+	(void)state;
+	child_main = child_waits;
+	driven = start_with(work_child);
+	tracees = &driven->engine.core.tracees;
+	limit_files(0);
+	lane_start(0, 1);
+	driven_until(driven, tracees->processes.count == 2 &&
+				     tracees_process_at(tracees, 1)->unclean);
+	child = tracees_process_at(tracees, 1);
+	pid = child->pid;
+	kill(pid, SIGSTOP);
+	driven_until(driven,
+		     process_thread(child, 0)->state == THREAD_LISTENING);
+	limit_files(1);
+	release_copies(&driven->engine);
+	stop = tracee_wait(pid);
+	engine_event(&driven->engine, &stop);
+	assert_int_equal(tracees->processes.count, 1);
+	do {
+		assert_ok(procfs_status(pid, &status));
+		assert_int_equal(status.tracer, 0);
+	} while (status.state != 'T');
+	tracee_tell(&child_plan.arena->flag, 1);
+	kill(pid, SIGCONT);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->lanes[0].result, MEASURED);
 	driven_end(driven);
 }
 
@@ -655,6 +701,7 @@ int main(void)
 		cmocka_unit_test(a_closed_child_with_a_filter_waits),
 		cmocka_unit_test(a_release_cleans_what_could_not_be),
 		cmocka_unit_test(a_cleaned_child_has_what_traps_took),
+		cmocka_unit_test(a_stopped_child_is_let_go),
 		cmocka_unit_test(a_child_let_go_unclean_is_told_of),
 		cmocka_unit_test(an_orphan_that_is_not_dumpable_is_cleaned),
 	};
