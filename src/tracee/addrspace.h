@@ -39,6 +39,8 @@ struct program_text {
 	struct breakpoint *first_armed, *first_lifted;
 	size_t armed; /* all of them */
 	size_t armed_once; /* of them, those beside the pool */
+	/* some process holds a copy of them: their records are not forgotten */
+	bool copied;
 	size_t cursor; /* where the next partial lift begins to look */
 	struct guardian *guardian; /* NULL: nobody stands behind us */
 	uint32_t guardian_text; /* its number with the guardian */

@@ -940,7 +940,8 @@ void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 						address);
 			breakpoint_unprotect(text, breakpoint);
 		}
-		if (forgets && !text_has_site(text, &breakpoint->site)) {
+		if (forgets && !text->copied &&
+		    !text_has_site(text, &breakpoint->site)) {
 			map_remove(&text->index, address);
 			text_unlink(text, breakpoint);
 			free(breakpoint);

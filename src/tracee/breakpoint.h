@@ -123,7 +123,8 @@ size_t breakpoint_count_left(const struct addrspace *space);
 
 /*
  * Forget all records in [start, end): that text is no longer mapped, or its
- * breakpoints were lifted. Those that could not be lifted are remembered.
+ * breakpoints were lifted. Those that could not be lifted are remembered; and all,
+ * as not set any more, while program_text.copied.
  */
 void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 			     uint64_t end);

@@ -558,6 +558,22 @@ void arm_pair(struct engine *engine, uint64_t id)
 		arm_set(engine, &site);
 }
 
+/* Is there a process with a copy of the text that is not clean yet? */
+static bool arm_is_copied(const struct engine *engine,
+			  const struct program_text *text)
+{
+	const struct tracees *tracees = &engine->core.tracees;
+
+	for (size_t i = 0; i < tracees->processes.count; i++) {
+		const struct process *process = tracees_process_at(tracees, i);
+
+		if (process->role == PROCESS_COPY &&
+		    process->space->text == text)
+			return true;
+	}
+	return false;
+}
+
 void arm_forget(struct engine *engine, const struct wire_range *range)
 {
 	struct addrspace *space = arm_space(engine, range->program);
@@ -570,6 +586,7 @@ void arm_forget(struct engine *engine, const struct wire_range *range)
 		  breakpoint_lift_range(space, 0, range->start, range->end,
 					SIZE_MAX, NULL));
 	writer_end(space);
+	space->text->copied = arm_is_copied(engine, space->text);
 	breakpoint_forget_range(space, range->start, range->end);
 }
 

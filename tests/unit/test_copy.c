@@ -571,8 +571,8 @@ static void a_cleaned_child_has_what_traps_took(void **state)
 	driven = start_with(work_child);
 	prepare = NULL;
 	first = tracees_thread(&driven->engine.core.tracees, driven->pid);
-	driven_until(driven, parent_of(driven)->trap_ignored &&
-				     first->signals.known);
+	driven_until(driven,
+		     parent_of(driven)->trap_ignored && first->signals.known);
 	limit_files(0);
 	lane_start(0, 1);
 	child = await_unclean(driven);
@@ -624,6 +624,47 @@ static void a_stopped_child_is_let_go(void **state)
 	kill(pid, SIGCONT);
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(child_plan.arena->lanes[0].result, MEASURED);
+	driven_end(driven);
+}
+
+/* The front end has left out text of which a child holds a copy. */
+static void what_a_child_needs_is_not_forgotten(void **state)
+{
+	const struct wire_site site = site_at(site_write, 1);
+	static const uint8_t other = 0x90;
+	struct wire_range range;
+	struct driven *driven;
+	const struct addrspace *space;
+	uint8_t own;
+
+	(void)state;
+	child_main = child_waits;
+	driven = start_with(work_child);
+	space = parent_of(driven)->space;
+	range = (struct wire_range){
+		.start = site.address,
+		.end = site.address + 1,
+		.program = space->text->program,
+	};
+	limit_files(0);
+	lane_start(0, 1);
+	driven_until(driven, driven->note_count == 1);
+	/* as if something else were mapped there now */
+	memcpy(&own, (const void *)(uintptr_t)site.address, 1);
+	assert_ok(
+		memory_write_text(&driven->memory, 0, site.address, &other, 1));
+	arm_forget(&driven->engine, &range);
+	assert_int_equal(space->text->armed, 1);
+	tracee_tell(&child_plan.arena->flag, 1);
+	await_unclean(driven);
+	limit_files(1);
+	release_copies(&driven->engine);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->lanes[0].result, MEASURED);
+	/* now it is */
+	arm_forget(&driven->engine, &range);
+	assert_null(breakpoint_find(space, site.address));
+	assert_ok(memory_write_text(&driven->memory, 0, site.address, &own, 1));
 	driven_end(driven);
 }
 
@@ -702,6 +743,7 @@ int main(void)
 		cmocka_unit_test(a_release_cleans_what_could_not_be),
 		cmocka_unit_test(a_cleaned_child_has_what_traps_took),
 		cmocka_unit_test(a_stopped_child_is_let_go),
+		cmocka_unit_test(what_a_child_needs_is_not_forgotten),
 		cmocka_unit_test(a_child_let_go_unclean_is_told_of),
 		cmocka_unit_test(an_orphan_that_is_not_dumpable_is_cleaned),
 	};
