@@ -13,13 +13,16 @@
  *	no child in the memory of the process is without a tracer.
  *
  * A thread that runs whenever it is looked at is stopped once: whether it runs in
- * such a call is not told. Scans go on for a second.
+ * such a call is not told. Scans go on for a second, and less often for as long as
+ * that cannot be told of some thread: then the user is told of it. (A kernel
+ * without CONFIG_PROC_CHILDREN does not say what a thread waits for in vfork(2).)
  */
 #ifndef TRACER_UNDERWAY_H
 #define TRACER_UNDERWAY_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct engine;
 
@@ -27,6 +30,8 @@ struct underway {
 	uint64_t begun_ns; /* when all was seized; 0: nothing was attached to */
 	uint64_t due_ns; /* of the next scan; 0: there is none */
 	unsigned int looks, quiet; /* scans; in a row, that showed nobody new */
+	pid_t unknown; /* a thread that the others wait for; 0: there was none */
+	bool told; /* of it */
 };
 
 enum { UNDERWAY_QUIET = 2 };
