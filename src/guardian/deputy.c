@@ -26,13 +26,22 @@ enum {
 static void deputy_take(struct deputy *deputy)
 {
 	struct stop_reason stop;
+	uint32_t count = deputy->count;
 
-	while (deputy->count < DEPUTY_STOPS && wait_came(&stop))
-		deputy->stops[deputy->count++] = (struct deputy_stop){
+	for (; count < DEPUTY_STOPS && wait_came(&stop); count++) {
+		deputy->stops[count] = (struct deputy_stop){
 			.tid = stop.tid,
 			.kind = stop.kind,
 			.signal = stop.signal,
 		};
+		/* the guardian may not wait for the answer */
+		__atomic_store_n(&deputy->count, count + 1, __ATOMIC_RELEASE);
+	}
+}
+
+uint32_t deputy_count(const struct deputy *deputy)
+{
+	return __atomic_load_n(&deputy->count, __ATOMIC_ACQUIRE);
 }
 
 static void *deputy_main(void *data)
@@ -99,7 +108,7 @@ bool deputy_ask(struct deputy *deputy, uint64_t timeout_ns)
 bool deputy_has_trap(const struct deputy *deputy, pid_t tid)
 {
 	/* the last of its stops: the first one may have been waited for */
-	for (uint32_t i = deputy->count; i-- > 0;) {
+	for (uint32_t i = deputy_count(deputy); i-- > 0;) {
 		const struct deputy_stop *stop = &deputy->stops[i];
 
 		if (stop->tid == tid)

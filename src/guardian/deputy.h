@@ -36,7 +36,7 @@ struct deputy_stop {
 struct deputy {
 	uint32_t asked; /* counted up by the guardian */
 	uint32_t answered; /* the last question that was answered */
-	uint32_t count; /* of stops */
+	uint32_t count; /* of stops; counted up when one has been written */
 	struct deputy_stop stops[DEPUTY_STOPS];
 };
 
@@ -48,6 +48,9 @@ struct error *deputy_start(struct deputy *deputy);
  * not answer in time.
  */
 bool deputy_ask(struct deputy *deputy, uint64_t timeout_ns);
+
+/* In the guardian: how many stops have been waited for, and can be read. */
+uint32_t deputy_count(const struct deputy *deputy);
 
 /* In the guardian: was a SIGTRAP of this thread waited for? */
 bool deputy_has_trap(const struct deputy *deputy, pid_t tid);

@@ -46,8 +46,9 @@ static struct guardstuck_stops guardstuck_stops(const struct deputy *deputy,
 						pid_t pid)
 {
 	struct guardstuck_stops found = { .stopping = false };
+	uint32_t count = deputy_count(deputy);
 
-	for (uint32_t i = 0; i < deputy->count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		const struct deputy_stop *stop = &deputy->stops[i];
 		bool stopping = stop->kind == STOP_GROUP ||
 				guardstuck_is(stop, SIGSTOP);
@@ -168,7 +169,9 @@ static bool guardstuck_is_lost(const struct deputy_stop *stop)
 static void guardstuck_give_back(const struct deputy *deputy, pid_t pid,
 				 bool stopping)
 {
-	for (uint32_t i = 0; i < deputy->count; i++) {
+	uint32_t count = deputy_count(deputy);
+
+	for (uint32_t i = 0; i < count; i++) {
 		const struct deputy_stop *stop = &deputy->stops[i];
 
 		if (guardstuck_is_lost(stop) &&
@@ -197,7 +200,7 @@ static void guardstuck_collect(const struct guardrestore *restore)
 	struct deputy *deputy = &restore->table->deputy;
 
 	for (int i = 0; i < GUARDSTUCK_LOOKS; i++) {
-		uint32_t before = deputy->count;
+		uint32_t before = deputy_count(deputy);
 		bool pending;
 
 		nanosleep(&GUARDSTUCK_NAP, NULL);
@@ -205,7 +208,7 @@ static void guardstuck_collect(const struct guardrestore *restore)
 		if (!deputy_ask(deputy, GUARDSTUCK_ASK_NS))
 			return;
 		/* twice nothing new */
-		if (i > 0 && !pending && deputy->count == before)
+		if (i > 0 && !pending && deputy_count(deputy) == before)
 			return;
 	}
 }
