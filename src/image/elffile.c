@@ -347,14 +347,16 @@ void elffile_close(struct elffile *file)
 
 bool elffile_intact(struct elffile *file)
 {
+	unsigned int fills = truncated_fills();
 	uint64_t now;
 	struct stat st;
 
 	if (file->fd < 0 || !file->bytes)
 		return true;
 	/* one of the files that are mapped was truncated: this one? */
-	if (truncated_fills() != file->fills && is_rewritten(file))
+	if (fills != file->fills && is_rewritten(file))
 		return false;
+	file->fills = fills;
 	now = clock_now_ns();
 	if (file->intact_ns != 0 && now - file->intact_ns < CLOCK_NS_PER_MS)
 		return true;

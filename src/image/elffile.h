@@ -61,7 +61,7 @@ struct elffile {
 	bool settled;
 	int fd; /* -1 unless mapped, or still to be read */
 	uint64_t intact_ns; /* clock_now_ns() when it was last seen to be */
-	unsigned int fills; /* truncated_fills() when it was opened */
+	unsigned int fills; /* truncated_fills() of which none was for it */
 	void *copy; /* the bytes, where they were copied */
 	size_t names; /* the section of names; 0: none that is sound */
 	Elf64_Phdr *segments;

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/truncated.h"
 #include "sample.h"
 
 static const char *const stack_functions[] = { "middle", "outer", "main" };
@@ -560,6 +562,62 @@ static void shrunk_after_opening(void **state)
 	free(sample);
 }
 
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)context;
+	if (!truncated_fill(info))
+		abort();
+}
+
+/*
+ * Another file shrinks: this one is looked at once, not at each use. It is seen by
+ * a new time, which alone does not matter.
+ */
+static void looked_at_once_when_another_shrinks(void **state)
+{
+	enum { PAGE = 4096, SIZE = 8 << 20 };
+	const struct sigaction filled = { .sa_sigaction = on_bus_error,
+					  .sa_flags = SA_SIGINFO };
+	const struct timespec times[] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	char path[] = "/tmp/racewatch-test-XXXXXX";
+	char *sample = sample_path("stack.O2");
+	uint64_t code = sample_symbol(sample, "main").st_value;
+	int fd = copy_sample("stack.O2", path);
+	FILE *other = tmpfile();
+	const volatile uint8_t *pages;
+	struct sigaction before;
+	struct elftext *text;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(sigaction(SIGBUS, &filled, &before), 0);
+	assert_int_equal(ftruncate(fd, SIZE), 0);
+	text = open_path(path);
+	assert_non_null(elftext_bytes(text, code, &size));
+	assert_non_null(other);
+	assert_int_equal(ftruncate(fileno(other), 2L * PAGE), 0);
+	pages = mmap(NULL, 2L * PAGE, PROT_READ, MAP_PRIVATE, fileno(other), 0);
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(ftruncate(fileno(other), PAGE), 0);
+	assert_int_equal(pages[PAGE], 0);
+	assert_non_null(elftext_bytes(text, code, &size));
+	assert_int_equal(futimens(fd, times), 0);
+	assert_non_null(elftext_bytes(text, code, &size));
+	/* until it may have been this file again */
+	assert_int_equal(ftruncate(fileno(other), 0), 0);
+	assert_int_equal(pages[0], 0);
+	assert_null(elftext_bytes(text, code, &size));
+	assert_null(elftext_bytes(text, code, &size));
+	assert_int_equal(sigaction(SIGBUS, &before, NULL), 0);
+	munmap((void *)pages, 2L * PAGE);
+	fclose(other);
+	elftext_close(text);
+	close(fd);
+	unlink(path);
+	free(sample);
+}
+
 /* And one that shrinks before its functions were asked for: there are none. */
 static void shrunk_before_reading(void **state)
 {
@@ -693,6 +751,7 @@ int main(void)
 		cmocka_unit_test(truncated_anywhere),
 		cmocka_unit_test(corrupted_anywhere),
 		cmocka_unit_test(shrunk_after_opening),
+		cmocka_unit_test(looked_at_once_when_another_shrinks),
 		cmocka_unit_test(shrunk_before_reading),
 		cmocka_unit_test(written_before_reading),
 		cmocka_unit_test(replaced_before_reading),
