@@ -156,6 +156,16 @@ bool evidence_constant(const struct conflict_side *side)
 				       size, start, side->insn_address);
 }
 
+bool evidence_made(const struct conflict_side *side)
+{
+	uint64_t start;
+	size_t size;
+	const uint8_t *bytes = side_code(side, &size, &start);
+
+	return bytes && pattern_stores_made(side->home->scanner->decoder, bytes,
+					    size, start, side->insn_address);
+}
+
 bool evidence_helper(const struct conflict_side *side)
 {
 	const struct elf_function *function = side_function(side);

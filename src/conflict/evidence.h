@@ -70,5 +70,7 @@ void evidence_pattern(const struct conflict_side *side,
 
 /* Is the side's instruction a store of what is always the same? */
 bool evidence_constant(const struct conflict_side *side);
+/* Or of what its address decides? pattern_stores_made() */
+bool evidence_made(const struct conflict_side *side);
 
 #endif

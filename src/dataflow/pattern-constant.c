@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Is what a store stores always the same? See pattern.h. Registers that hold a
- * constant are followed from the function's start in the order of addresses;
- * where a branch leads to, nothing is known of them.
+ * What is the value made of that a store stores? See pattern.h. Registers are followed
+ * from the function's start in the order of addresses; where a branch leads to,
+ * nothing is known of them.
  */
 #include "dataflow/pattern.h"
 
 #include "dataflow/pattern-parts.h"
 #include "x86/decode-capstone.h"
+#include "x86/decode-parts.h"
 
 enum {
 	CONSTANT_SIZE = 4096, /* of a function that is looked at */
@@ -57,86 +58,181 @@ static bool targets_find(const struct follow *follow, struct targets *ret)
 	return true;
 }
 
-/* The register that the instruction gives a constant, or an address. */
-static uint8_t constant_register(const struct cs_insn *insn)
+/*
+ * What the values of registers are made of: bit r is what register r has as the
+ * function begins. No bit: constants alone.
+ */
+enum { INPUTS_OTHER = 1 << 16 }; /* memory, results of calls, flags */
+
+struct inputs {
+	uint32_t of[16];
+};
+
+static void inputs_set(struct inputs *inputs, uint32_t registers, uint32_t made)
+{
+	for (int i = 0; i < 16; i++) {
+		if (registers >> i & 1)
+			inputs->of[i] = made;
+	}
+}
+
+static uint32_t inputs_union(const struct inputs *inputs, uint32_t registers)
+{
+	uint32_t made = 0;
+
+	for (int i = 0; i < 16; i++) {
+		if (registers >> i & 1)
+			made |= inputs->of[i];
+	}
+	return made;
+}
+
+/* Instructions whose results are made of their operands, and of no flags. */
+static bool is_plain(unsigned int id)
+{
+	static const unsigned int plain[] = {
+		X86_INS_MOV, X86_INS_MOVABS, X86_INS_MOVZX, X86_INS_MOVSX,
+		X86_INS_LEA, X86_INS_MOVSXD, X86_INS_CDQE,  X86_INS_ADD,
+		X86_INS_SUB, X86_INS_IMUL,   X86_INS_INC,   X86_INS_DEC,
+		X86_INS_NEG, X86_INS_NOT,    X86_INS_AND,   X86_INS_OR,
+		X86_INS_XOR, X86_INS_SHL,    X86_INS_SHR,   X86_INS_SAR,
+	};
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		if (plain[i] == id)
+			return true;
+	}
+	return false;
+}
+
+/* Is its result made of the registers that it reads, and of nothing else? */
+static bool computes(const struct cs_insn *insn)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+
+	for (int i = 0; i < x86->op_count; i++) {
+		if (x86->operands[i].type == X86_OP_MEM &&
+		    insn->id != X86_INS_LEA)
+			return false;
+		if (x86->operands[i].type == X86_OP_REG &&
+		    (pattern_register(insn, i) >= X86_RIP ||
+		     pattern_high_byte(insn, i)))
+			return false;
+	}
+	return is_plain(insn->id);
+}
+
+/* Of all of the register: what writes 4 bytes clears the others. */
+static bool is_zero(const struct cs_insn *insn)
 {
 	const cs_x86_op *operands = insn->detail->x86.operands;
-	uint8_t reg = pattern_register(insn, 0);
-	int64_t imm;
 
-	if (pattern_high_byte(insn, 0))
-		return X86_REG_NONE;
-	if ((insn->id == X86_INS_MOV || insn->id == X86_INS_MOVABS) &&
-	    pattern_immediate(insn, 1, &imm))
-		return reg;
-	if (insn->id == X86_INS_LEA && operands[1].mem.base == X86_REG_RIP)
-		return reg;
-	if (insn->id == X86_INS_XOR && operands[1].type == X86_OP_REG &&
-	    operands[0].reg == operands[1].reg)
-		return reg;
-	return X86_REG_NONE;
+	return (insn->id == X86_INS_XOR || insn->id == X86_INS_SUB) &&
+	       operands[0].type == X86_OP_REG && operands[0].size >= 4 &&
+	       operands[1].type == X86_OP_REG &&
+	       operands[0].reg == operands[1].reg;
 }
 
-/* Those that still hold a constant behind the instruction. */
-static uint32_t constant_step(const struct follow *follow, uint64_t address,
-			      uint32_t known)
+/* Past the instruction. */
+static void inputs_step(const struct follow *follow, uint64_t address,
+			struct inputs *inputs)
 {
 	struct cs_insn *insn = pattern_decode(follow, address);
+	uint32_t written = UINT32_MAX, byte = 0, made = INPUTS_OTHER, read;
 	struct insn_access access;
-	uint32_t written, byte;
-	uint8_t reg;
 
-	if (!insn)
-		return 0;
-	pattern_registers(follow, insn, &written, &byte);
-	reg = constant_register(insn);
+	if (insn) {
+		read = pattern_registers(follow, insn, &written, &byte);
+		if (computes(insn))
+			made = is_zero(insn)
+				       ? 0
+				       : inputs_union(inputs, read | byte);
+	}
 	pattern_access(follow, address, &access);
 	if (access.flow == X86_FLOW_CALL)
-		return known & CONSTANT_KEPT;
-	if (access.flow != X86_FLOW_NEXT && access.flow != X86_FLOW_BRANCH)
-		return 0;
-	known &= ~(written | byte);
-	return reg < X86_RIP ? known | UINT32_C(1) << reg : known;
+		written = ~(uint32_t)CONSTANT_KEPT;
+	else if (access.flow != X86_FLOW_NEXT && access.flow != X86_FLOW_BRANCH)
+		written = UINT32_MAX;
+	inputs_set(inputs, written | byte, made);
 }
 
-/* The registers that hold a constant before the instruction. */
-static uint32_t constants_before(const struct follow *follow, uint64_t address)
+/* Before the instruction. */
+static void inputs_find(const struct follow *follow, uint64_t address,
+			struct inputs *ret)
 {
 	struct targets targets;
 	struct insn_access access;
-	uint32_t known = 0;
 
-	if (!targets_find(follow, &targets))
-		return 0;
-	for (uint64_t at = follow->start; at <= address; at += access.length) {
+	bool known = targets_find(follow, &targets);
+
+	for (int i = 0; i < 16; i++)
+		ret->of[i] = UINT32_C(1) << i;
+	for (uint64_t at = follow->start; known && at <= address;
+	     at += access.length) {
 		if (targets_have(&targets, at - follow->start))
-			known = 0;
+			inputs_set(ret, UINT32_MAX, INPUTS_OTHER);
 		if (at == address)
-			return known;
-		known = constant_step(follow, at, known);
+			return;
+		inputs_step(follow, at, ret);
 		pattern_access(follow, at, &access);
 	}
-	return 0;
+	inputs_set(ret, UINT32_MAX, INPUTS_OTHER);
+}
+
+/* The registers in an operand's address: a bit set. */
+static uint32_t made_place(const x86_op_mem *operand)
+{
+	const uint16_t registers[] = { (uint16_t)operand->base,
+				       (uint16_t)operand->index };
+
+	return decode_register_set(registers, 2);
+}
+
+/* A plain store: what its value and its address are made of. */
+struct made {
+	uint32_t value, place;
+};
+
+static struct made made_find(struct decoder *decoder, const uint8_t *bytes,
+			     size_t size, uint64_t start, uint64_t address)
+{
+	const struct follow follow = {
+		.decoder = decoder, .bytes = bytes, .size = size, .start = start
+	};
+	struct made made = { .value = INPUTS_OTHER };
+	struct cs_insn *insn = address >= start && size <= CONSTANT_SIZE
+				       ? pattern_decode(&follow, address)
+				       : NULL;
+	struct inputs inputs;
+	uint8_t value;
+	uint32_t place;
+	int64_t imm;
+
+	if (!insn || insn->id != X86_INS_MOV ||
+	    insn->detail->x86.operands[0].type != X86_OP_MEM)
+		return made;
+	if (pattern_immediate(insn, 1, &imm))
+		return (struct made){ 0 };
+	value = pattern_register(insn, 1);
+	if (value >= X86_RIP || pattern_high_byte(insn, 1))
+		return made;
+	place = made_place(&insn->detail->x86.operands[0].mem);
+	inputs_find(&follow, address, &inputs);
+	made.value = inputs.of[value];
+	made.place = inputs_union(&inputs, place);
+	return made;
 }
 
 bool pattern_stores_constant(struct decoder *decoder, const uint8_t *bytes,
 			     size_t size, uint64_t start, uint64_t address)
 {
-	struct follow follow = {
-		.decoder = decoder, .bytes = bytes, .size = size, .start = start
-	};
-	struct cs_insn *insn = address >= start && size <= CONSTANT_SIZE
-				       ? pattern_decode(&follow, address)
-				       : NULL;
-	uint8_t reg;
-	int64_t imm;
+	return made_find(decoder, bytes, size, start, address).value == 0;
+}
 
-	if (!insn || insn->id != X86_INS_MOV)
-		return false;
-	if (pattern_immediate(insn, 1, &imm))
-		return true;
-	reg = pattern_register(insn, 1);
-	if (reg >= X86_RIP || pattern_high_byte(insn, 1))
-		return false;
-	return constants_before(&follow, address) >> reg & 1;
+bool pattern_stores_made(struct decoder *decoder, const uint8_t *bytes,
+			 size_t size, uint64_t start, uint64_t address)
+{
+	struct made made = made_find(decoder, bytes, size, start, address);
+
+	return !(made.value & (~made.place | INPUTS_OTHER));
 }

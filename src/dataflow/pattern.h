@@ -35,11 +35,19 @@ bool pattern_adds(struct decoder *decoder, const uint8_t *bytes, size_t size,
 
 /*
  * Is the instruction a plain store of a value that is the same each time: an
- * immediate, or a register that was given one, or an address of the module, on
+ * immediate, or a register that is made of some or of addresses of the module, on
  * all ways there? False in a function of more than 4096 bytes.
  */
 bool pattern_stores_constant(struct decoder *decoder, const uint8_t *bytes,
 			     size_t size, uint64_t start, uint64_t address);
+
+/*
+ * The same, or of a value that is made of nothing but constants and what the address
+ * is made of, too, as `table[i] = 7 * i': no other argument, no memory, no result
+ * of a call. What a caller makes of the old value and hands over is none.
+ */
+bool pattern_stores_made(struct decoder *decoder, const uint8_t *bytes,
+			 size_t size, uint64_t start, uint64_t address);
 
 /* Is the new value computed from the old one? */
 static inline bool pattern_is_update(const struct code_pattern *pattern)

@@ -33,7 +33,7 @@ static bool blind_may_be(const struct instance *instance)
 	const struct replay_question *question = instance->question;
 	const struct replay_result *result = instance->ret;
 
-	return question->varies && question->first &&
+	return question->varies && question->first && question->made &&
 	       question->size <= X86_ACCESS_MAX &&
 	       result->verdict == REPLAY_NO_CHANGE && result->still &&
 	       question->sides[0].access.kind == ACCESS_WRITE &&

@@ -59,6 +59,8 @@ struct replay_question {
 	/* an access stores what is not always the same, as far as is known */
 	bool varies;
 	bool first; /* both accesses are the first of their functions */
+	/* what they store is handed over by no caller: pattern_stores_made() */
+	bool made;
 	/* these bytes before a done access; for one that stores */
 	uint8_t before[X86_ACCESS_MAX];
 };
@@ -114,9 +116,10 @@ struct replay_result {
 	 * It is still, REPLAY_NO_CHANGE, and so are two stores that do not depend
 	 * on what is there: with other bytes there every schedule leaves what
 	 * there was before. Looked for where the question says that the stores
-	 * vary, and are the first accesses: what a function has loaded before its
-	 * store may be these bytes. So a bit that is set, or a pointer that is
-	 * put into a list, is not blind.
+	 * vary, are the first accesses, and of values that are made there: what a
+	 * function has loaded before its store, or its caller before the call, may
+	 * be these bytes. So a bit that is set, or a pointer that is put into a
+	 * list, is not blind.
 	 */
 	bool blind;
 	/* REPLAY_FAULT */

@@ -174,6 +174,7 @@ static struct error *question_fill_side(const struct conflict *conflict, int i,
 	question_side(side, &ret->question.sides[i]);
 	ret->question.varies |= side->access.kind & ACCESS_WRITE &&
 				!evidence_constant(side);
+	ret->question.made &= evidence_made(side);
 	err = question_function(side, &insns);
 	question_return_slots(side, &insns, &ret->own_slots[i],
 			      &ret->return_slots[i]);
@@ -204,7 +205,7 @@ struct error *session_replay_question(const struct conflict *conflict,
 {
 	struct error *err = NULL;
 
-	*ret = (struct session_instance){};
+	*ret = (struct session_instance){ .question.made = true };
 	for (int i = 0; i < REPLAY_THREADS; i++) {
 		ret->images[i] = conflict->sides[i].home->image;
 		ret->pids[i] = conflict->wire.sides[i].pid;

@@ -24,7 +24,8 @@ struct scene_side {
 	bool done; /* held behind its access */
 	bool updates;
 	bool varies; /* what it stores, as the question has it of one side */
-	bool first; /* its access, as the question has it of both */
+	bool first,
+		made; /* its access and value, as the question has of both */
 };
 
 #define SIDE(name, data_)                                                    \
@@ -40,7 +41,7 @@ struct scene_side {
 #define SIDE_VARIES(name, data_)                                              \
 	{                                                                     \
 		.function = (name), .access = name##_access, .data = (data_), \
-		.varies = true, .first = true                                 \
+		.varies = true, .first = true, .made = true                   \
 	}
 
 struct scene {
@@ -143,6 +144,7 @@ static inline void scene_reach(struct pair *pair, const struct scene *scene,
 		ret->sides[i].updates = sides[i].updates;
 		ret->varies |= sides[i].varies;
 		ret->first |= sides[i].first;
+		ret->made |= sides[i].made;
 	}
 	scene_read(pair, scene->raced, ret->before, scene->size);
 	for (int i = 0; i < REPLAY_THREADS; i++) {

@@ -464,6 +464,31 @@ CODE(set_from_table, "movl $5, %eax; jmp *%rsi; nop; movl $5, %eax",
 CODE(set_bits, "", "orl $4, (%rdi)", "ret");
 CODE(set_vector, "", "movups %xmm0, (%rdi)", "ret");
 
+CODE(set_sum, "movl $5, %eax; addl $3, %eax; leal (%rax, %rax, 4), %eax",
+     "movl %eax, (%rdi)", "ret");
+CODE(set_word, "movl %esi, %eax; movw $5, %ax", "movl %eax, (%rdi)", "ret");
+CODE(set_low_zero, "movl %esi, %eax; xorw %ax, %ax", "movl %eax, (%rdi)",
+     "ret");
+CODE(set_selector, "movw %fs, %ax; movzwl %ax, %eax", "movl %eax, (%rdi)",
+     "ret");
+CODE(set_condition, "movl $5, %eax; testl %esi, %esi; sete %al",
+     "movl %eax, (%rdi)", "ret");
+/* table[i] = 7 * i, as gcc compiles it */
+CODE(set_element,
+     "movzbl %dil, %eax; leal (, %rdi, 8), %edx; subl %edi, %edx; "
+     "leaq 0x1000(%rip), %rcx",
+     "movb %dl, (%rcx, %rax)", "ret");
+CODE(set_itself, "movq %rdi, %rbx; call *%rsi", "movq %rbx, 8(%rbx)", "ret");
+/* set_flags(s, s->flags | 4), and a node that is put into a list */
+CODE(set_flags, "orl $8, %esi", "movl %esi, (%rdi)", "ret");
+CODE(set_head, "", "movq %rdi, 0x1000(%rip)", "ret");
+CODE(set_spilled, "movq %rdi, -8(%rsp); movq -8(%rsp), %rax",
+     "movl %eax, (%rdi)", "ret");
+CODE(set_thread, "movq %fs:0, %rax", "movq %rax, (%rdi)", "ret");
+CODE(set_later,
+     "testl %edi, %edi; je 1f; movl %esi, %edi; 1: leal 1(%rdi), %eax",
+     "movl %eax, (%rdi)", "ret");
+
 #define CONSTANT(state, name)                                        \
 	pattern_stores_constant(*(state), name##_start,              \
 				(size_t)(name##_end - name##_start), \
@@ -479,6 +504,12 @@ static void what_is_always_the_same_is_constant(void **state)
 	assert_true(CONSTANT(state, set_zero));
 	assert_true(CONSTANT(state, set_wide));
 	assert_true(CONSTANT(state, set_kept));
+	assert_true(CONSTANT(state, set_sum));
+	assert_false(CONSTANT(state, set_word));
+	assert_false(CONSTANT(state, set_low_zero));
+	assert_false(CONSTANT(state, set_selector));
+	assert_false(CONSTANT(state, set_condition));
+	assert_false(CONSTANT(state, set_element));
 	assert_false(CONSTANT(state, set_argument));
 	assert_false(CONSTANT(state, set_loaded));
 	assert_false(CONSTANT(state, set_part));
@@ -491,10 +522,40 @@ static void what_is_always_the_same_is_constant(void **state)
 	assert_false(CONSTANT(state, store_add));
 }
 
+#define MADE(state, name)                                        \
+	pattern_stores_made(*(state), name##_start,              \
+			    (size_t)(name##_end - name##_start), \
+			    (uint64_t)(uintptr_t)name##_start,   \
+			    (uint64_t)(uintptr_t)name##_here)
+
+static void what_a_caller_hands_over_is_not_made(void **state)
+{
+	assert_true(MADE(state, set_number));
+	assert_true(MADE(state, set_kept));
+	assert_true(MADE(state, set_sum));
+	assert_true(MADE(state, set_element));
+	assert_true(MADE(state, set_itself));
+	assert_false(MADE(state, set_argument));
+	assert_false(MADE(state, set_flags));
+	assert_false(MADE(state, set_head));
+	/* memory, flags, results, and what two ways lead to */
+	assert_false(MADE(state, set_loaded));
+	assert_false(MADE(state, set_spilled));
+	assert_false(MADE(state, set_thread));
+	assert_false(MADE(state, set_condition));
+	assert_false(MADE(state, set_lost));
+	assert_false(MADE(state, set_later));
+	assert_false(MADE(state, set_from_table));
+	/* no plain store */
+	assert_false(MADE(state, set_bits));
+	assert_false(MADE(state, set_vector));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_always_the_same_is_constant),
+		cmocka_unit_test(what_a_caller_hands_over_is_not_made),
 		cmocka_unit_test(counters),
 		cmocka_unit_test(counters_in_registers),
 		cmocka_unit_test(not_the_same_place),

@@ -34,6 +34,16 @@ enum { RACED = 0x10040, CFA = 0x7000 };
 STORE_BEHIND(store_locked, pthread_mutex_lock);
 STORE_BEHIND(store_behind_call, pthread_mutex_unlock);
 extern const char store_locked_site[], store_behind_call_site[];
+
+/* at[number & 255] = 2 * number, and *word = value */
+__asm__(".text\n.globl store_made\n.type store_made, @function\nstore_made:\n"
+	"\tmovzbl %sil, %eax\n\tlea (%rsi, %rsi), %edx\n"
+	"store_made_site:\n\tmov %edx, (%rdi, %rax, 4)\n\tret\n"
+	".globl store_made_site\n.size store_made, .-store_made\n"
+	".globl store_handed\n.type store_handed, @function\nstore_handed:\n"
+	"store_handed_site:\n\tmov %esi, (%rdi)\n\tret\n"
+	".globl store_handed_site\n.size store_handed, .-store_handed\n");
+extern const char store_made_site[], store_handed_site[];
 extern const char __ehdr_start[];
 
 struct fixture {
@@ -178,6 +188,27 @@ static void a_call_that_takes_a_lock_is_nothing_done(void **state)
 	assert_false(is_first(*state, store_behind_call_site));
 }
 
+/* Do the functions make what they store? */
+static bool is_made(struct fixture *fixture, const char *first,
+		    const char *second)
+{
+	struct conflict_side *sides = fixture->conflict.sides;
+
+	scene(fixture);
+	sides[0].insn_address = (uintptr_t)first;
+	sides[1].insn_address = (uintptr_t)second;
+	assert_null(refusal(fixture));
+	return fixture->instance.question.made;
+}
+
+static void what_one_caller_hands_over_is_not_made(void **state)
+{
+	assert_true(is_made(*state, store_made_site, store_made_site));
+	assert_true(is_made(*state, store_made_site, store_locked_site));
+	assert_false(is_made(*state, store_made_site, store_handed_site));
+	assert_false(is_made(*state, store_handed_site, store_made_site));
+}
+
 static int setup(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
@@ -214,6 +245,7 @@ int main(void)
 		cmocka_unit_test(one_that_may_be_elsewhere_does_not),
 		cmocka_unit_test(a_call_that_takes_a_lock_is_nothing_done),
 		cmocka_unit_test(what_is_known_too_little_of_is_refused),
+		cmocka_unit_test(what_one_caller_hands_over_is_not_made),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
