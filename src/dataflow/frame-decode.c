@@ -130,8 +130,8 @@ static bool takes_lea(const struct bytes *in, struct frame_insn *ret)
 {
 	ret->reg = field_reg(in);
 	if (!is_wide(in) || in->modrm >= 0xc0 ||
-	    decode_address(&in->prefixes, in->bytes, in->size, in->at,
-			   &ret->operand) == 0)
+	    decode_modrm_address(&in->prefixes, in->bytes, in->size, in->at,
+				 &ret->operand) == 0)
 		return sets(ret, ret->reg);
 	ret->act = FRAME_LEA;
 	return true;

@@ -19,8 +19,8 @@ bool vector_insn_decode(struct decoder *decoder, const uint8_t *bytes,
 	if (ret->access.refusal == X86_REFUSED_MASKMOV && !ret->evex) {
 		/* refused without a word of its address */
 		prefixes.rex = ret->rex & (REX_X | REX_B);
-		decode_address(&prefixes, bytes, size, ret->modrm_at,
-			       &ret->access.operands[0]);
+		decode_modrm_address(&prefixes, bytes, size, ret->modrm_at,
+				     &ret->access.operands[0]);
 	}
 	if (ret->access.refusal == X86_REFUSED_UNDECODABLE)
 		return false;

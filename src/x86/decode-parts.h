@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the files of the decoder share; for src/x86/decode*.c, and for those
- * that look at Capstone's operands.
+ * that look at Capstone's operands or do without it.
  *
  * An instruction is decoded by tables of our own, and by Capstone if these have
  * no entry for it. The tables are decode-opcodes.c for integer, control-flow and
@@ -123,8 +123,9 @@ bool decode_vector(const struct prefixes *prefixes, const uint8_t *bytes,
  * Returns where the bytes after it begin; 0 if they are cut off. For a
  * register form that is the byte after ModRM, and *ret names no register.
  */
-size_t decode_address(const struct prefixes *prefixes, const uint8_t *bytes,
-		      size_t size, size_t at, struct mem_operand *ret);
+size_t decode_modrm_address(const struct prefixes *prefixes,
+			    const uint8_t *bytes, size_t size, size_t at,
+			    struct mem_operand *ret);
 
 /* The general registers an instruction writes, as a bit set by enum x86_reg. */
 uint32_t decode_written(struct decoder *decoder, const uint8_t *bytes,

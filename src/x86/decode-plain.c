@@ -169,8 +169,9 @@ static const struct mem_operand no_operand = {
 	.bit_reg = X86_REG_NONE,
 };
 
-size_t decode_address(const struct prefixes *prefixes, const uint8_t *bytes,
-		      size_t size, size_t at, struct mem_operand *ret)
+size_t decode_modrm_address(const struct prefixes *prefixes,
+			    const uint8_t *bytes, size_t size, size_t at,
+			    struct mem_operand *ret)
 {
 	struct cursor cursor = { bytes, size, at, false };
 	uint8_t modrm = (uint8_t)take(&cursor, 1);

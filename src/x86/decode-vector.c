@@ -209,7 +209,8 @@ bool decode_vector(const struct prefixes *prefixes, const uint8_t *bytes,
 	    is_malformed(prefixes, bytes, &vector))
 		return false;
 	address.rex = vector.rex & (REX_X | REX_B);
-	end = decode_address(&address, bytes, size, vector.modrm_at, &operand);
+	end = decode_modrm_address(&address, bytes, size, vector.modrm_at,
+				   &operand);
 	if (end == 0 || end + has_immediate(&vector) > size)
 		return false;
 	ret->length = (uint8_t)(end + has_immediate(&vector));
