@@ -3,8 +3,8 @@
  * After each load and store of the program, its site and address go to the
  * recorder. By then the memory is known to be readable, and no other thread has
  * run. Left out are addresses of thread-local variables and, unless another thread
- * has accessed the stack, those that are computed from the stack pointer by adding
- * a constant.
+ * has accessed the stack, those that the instruction itself computes from the stack
+ * pointer by adding a constant.
  *
  * An instruction that loads and stores at one address is one access. VEX
  * translates locked instructions to a compare-and-swap, which of them all can
@@ -24,6 +24,7 @@
 
 #include "hunt/trace-format.h"
 #include "recorder/recorder.h"
+#include "recorder/valgrind/operands.h"
 #include "recorder/valgrind/steps.h"
 #include "recorder/watched.h"
 
@@ -40,6 +41,7 @@ struct work {
 	uint64_t address; /* of it */
 	uint32_t function; /* WATCH_STRING; or 0 */
 	bool recorded; /* its accesses are */
+	bool on_stack; /* operands_on_stack() */
 	bool locked; /* it has a compare-and-swap */
 };
 
@@ -150,6 +152,18 @@ static bool is_private(const struct work *work, const IRExpr *address)
 	return origin_of(work, address) != ORIGIN_OTHER;
 }
 
+/*
+ * The same of what the instruction accesses: one that is given an address by a register
+ * may be given that of other memory the next time.
+ */
+static enum origin access_origin(const struct work *work, const IRExpr *address)
+{
+	enum origin origin = origin_of(work, address);
+
+	return origin == ORIGIN_STACK && !work->on_stack ? ORIGIN_OTHER
+							 : origin;
+}
+
 static struct site *get_site(const struct work *work, uint32_t size,
 			     uint32_t flags)
 {
@@ -171,7 +185,7 @@ static IRExpr *on_stack(const struct work *work)
 static void add_access(const struct work *work, IRExpr *address, Int size,
 		       uint32_t flags, IRExpr *guard)
 {
-	enum origin origin = origin_of(work, address);
+	enum origin origin = access_origin(work, address);
 	struct site *site;
 
 	/* a guard and one more are seldom */
@@ -387,7 +401,8 @@ static void call_swap(const struct work *work, const IRCAS *cas, uint32_t size,
 
 static void swap(const struct work *work, const IRCAS *cas)
 {
-	bool recorded = work->recorded && !is_private(work, cas->addr);
+	bool recorded = work->recorded &&
+			access_origin(work, cas->addr) == ORIGIN_OTHER;
 	bool is_double = cas->oldHi != IRTemp_INVALID;
 	Int size = size_of(work, cas->dataLo);
 	IRExpr *success;
@@ -509,6 +524,8 @@ static void begin(struct work *work, Int i)
 	}
 	work->recorded = modules_recorded(&work->recorder->modules,
 					  work->address, &work->function);
+	work->on_stack = operands_on_stack(
+		(const uint8_t *)(uintptr_t)work->address, mark->Ist.IMark.len);
 	enter(work);
 	if (is_first)
 		begin_steps(work);
