@@ -79,22 +79,21 @@ static bool release_overdue(const struct engine *engine)
 	       clock_now_ns() >= engine->release_ns + RELEASE_PATIENCE_NS;
 }
 
-/* The text of the i-th process, unless it is a copy, or has the text of another. */
-static const struct addrspace *release_text(const struct tracees *tracees,
-					    size_t i)
+/* Has the i-th process a text of its own: is it no copy, and the first of those? */
+static bool release_has_text(const struct tracees *tracees, size_t i)
 {
 	const struct process *process = tracees_process_at(tracees, i);
 
 	if (process->role == PROCESS_COPY)
-		return NULL;
+		return false;
 	for (size_t n = 0; n < i; n++) {
 		const struct process *other = tracees_process_at(tracees, n);
 
 		if (other->role != PROCESS_COPY &&
 		    other->space->text == process->space->text)
-			return NULL;
+			return false;
 	}
-	return process->space;
+	return true;
 }
 
 /* Said, and left to the guardian, if there is one. */
@@ -104,9 +103,10 @@ static void release_tell_left(struct engine *engine)
 	size_t left = 0;
 
 	for (size_t i = 0; i < tracees->processes.count; i++) {
-		const struct addrspace *space = release_text(tracees, i);
+		const struct process *process = tracees_process_at(tracees, i);
 
-		left += space ? breakpoint_count_left(space) : 0;
+		if (release_has_text(tracees, i))
+			left += breakpoint_count_left(process->space);
 	}
 	engine->unrestored = left > 0;
 	if (left > 0)
