@@ -38,7 +38,7 @@ bool replayed_overlap(const struct race *race, struct strbuf *grounds);
  * always. By itself that says little, since the effect may be that of a state which
  * is rare: a bit that is clear, a list that is not a ring. So it takes more: as many
  * instances that tell or are blind (replay/instance.h), which no bit and no list
- * is; and so many of each race that less than one in twenty of its own has an
+ * is; and enough of each race that less than one in twenty of its own has an
  * effect: a reader for whom a seldom change matters is looked at as often.
  */
 bool replayed_same(const struct race *race, const struct vec *special,

@@ -897,17 +897,6 @@ static bool text_has_site(const struct program_text *text,
 	return false;
 }
 
-size_t breakpoint_count_left(const struct addrspace *space)
-{
-	const struct program_text *text = space->text;
-	size_t left = 0;
-
-	for (const struct breakpoint *one = text->first_armed; one;
-	     one = one->next)
-		left += !text->execpoints && text_has_int3(text, &one->site);
-	return left;
-}
-
 /*
  * It could not be lifted, which may be tried again. Who forgot it would take the
  * trap of the next thread for the program's own.
@@ -917,6 +906,17 @@ static bool breakpoint_is_stuck(const struct program_text *text,
 {
 	return breakpoint->armed && !text->execpoints &&
 	       text_has_int3(text, &breakpoint->site);
+}
+
+size_t breakpoint_count_left(const struct addrspace *space)
+{
+	const struct program_text *text = space->text;
+	size_t left = 0;
+
+	for (const struct breakpoint *one = text->first_armed; one;
+	     one = one->next)
+		left += breakpoint_is_stuck(text, one);
+	return left;
 }
 
 void breakpoint_forget_range(struct addrspace *space, uint64_t start,

@@ -25,7 +25,7 @@ enum {
 	/* between two scans while breakpoints wait for them, and later */
 	UNDERWAY_SOON_NS = 2 * 1000 * 1000,
 	UNDERWAY_LATER_NS = 100 * 1000 * 1000,
-	/* one that runs in so many scans is stopped */
+	/* a thread that runs in this number of scans is stopped */
 	UNDERWAY_LOOKS = 5,
 	/* after so long the user is told what breakpoints wait for */
 	UNDERWAY_PATIENCE_S = 5,

@@ -14,7 +14,7 @@
  *
  * A thread that runs whenever it is looked at is stopped once: whether it runs in
  * such a call is not told. Scans go on for a second, and less often for as long as
- * that cannot be told of some thread: then the user is told of it. (A kernel
+ * that is not known of some thread; after 5 s the user gets a note. (A kernel
  * without CONFIG_PROC_CHILDREN does not say what a thread waits for in vfork(2).)
  */
 #ifndef TRACER_UNDERWAY_H

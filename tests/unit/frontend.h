@@ -228,14 +228,34 @@ static void frontend_turn(struct frontend *frontend)
 
 static int memory_fd;
 
+static void frontend_share_arena(void)
+{
+	memory_fd = (int)syscall(SYS_memfd_create, "arena", 0);
+	assert_true(memory_fd >= 0);
+	assert_int_equal(ftruncate(memory_fd, sizeof(*arena)), 0);
+	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED,
+		     memory_fd, 0);
+}
+
+static struct frontend *frontend_spawn(const struct tracer_config *config)
+{
+	struct frontend *frontend = calloc(1, sizeof(*frontend));
+
+	alarm(TRACEE_TEST_SECONDS);
+	assert_ok(tracer_spawn(config, &frontend->tracer));
+	assert_ok(channel_init(&frontend->channel, frontend->tracer.fd,
+			       OUT_LIMIT));
+	frontend_until(frontend, frontend->started || frontend->failed);
+	return frontend;
+}
+
 static inline struct frontend *frontend_start(const char *command,
 					      const char *backend)
 {
-	struct frontend *frontend = calloc(1, sizeof(*frontend));
 	char number[16], lifeline[16];
 	char *argv[] = { (char *)command, (char *)"--child", number, lifeline,
 			 NULL };
-	struct tracer_config config = {
+	const struct tracer_config config = {
 		.argv = argv,
 		.tracing.backend = backend,
 		.seed = 1,
@@ -244,40 +264,22 @@ static inline struct frontend *frontend_start(const char *command,
 			    .stretch_max = 1 },
 	};
 
-	memory_fd = (int)syscall(SYS_memfd_create, "arena", 0);
-	assert_true(memory_fd >= 0);
-	assert_int_equal(ftruncate(memory_fd, sizeof(*arena)), 0);
-	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED,
-		     memory_fd, 0);
+	frontend_share_arena();
 	snprintf(number, sizeof(number), "%d", memory_fd);
 	snprintf(lifeline, sizeof(lifeline), "%d", tracee_lifeline());
-	alarm(TRACEE_TEST_SECONDS);
-	assert_ok(tracer_spawn(&config, &frontend->tracer));
-	assert_ok(channel_init(&frontend->channel, frontend->tracer.fd,
-			       OUT_LIMIT));
-	frontend_until(frontend, frontend->started || frontend->failed);
-	return frontend;
+	return frontend_spawn(&config);
 }
 
 static inline struct frontend *frontend_attach(const int *pids, size_t count)
 {
-	struct frontend *frontend = calloc(1, sizeof(*frontend));
-	struct tracer_config config = { .pids = pids,
-					.pid_count = count,
-					.tracing.backend = "value",
-					.seed = 1,
-					.params = { .rate = 10 } };
+	const struct tracer_config config = { .pids = pids,
+					      .pid_count = count,
+					      .tracing.backend = "value",
+					      .seed = 1,
+					      .params = { .rate = 10 } };
 
-	memory_fd = (int)syscall(SYS_memfd_create, "arena", 0);
-	assert_int_equal(ftruncate(memory_fd, sizeof(*arena)), 0);
-	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED,
-		     memory_fd, 0);
-	alarm(TRACEE_TEST_SECONDS);
-	assert_ok(tracer_spawn(&config, &frontend->tracer));
-	assert_ok(channel_init(&frontend->channel, frontend->tracer.fd,
-			       OUT_LIMIT));
-	frontend_until(frontend, frontend->started || frontend->failed);
-	return frontend;
+	frontend_share_arena();
+	return frontend_spawn(&config);
 }
 
 static inline void frontend_send_sites(struct frontend *frontend)
