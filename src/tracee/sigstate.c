@@ -171,6 +171,12 @@ static void sigstate_plan(struct thread *thread, uint64_t now)
 	signals->next_refresh_ns = now + signals->refresh_gap_ns;
 }
 
+/* It is held at a stop that was handled: what a trap took is put back. */
+static bool sigstate_is_held(const struct thread *thread)
+{
+	return thread->hold && thread->state == THREAD_STOPPED && !thread->step;
+}
+
 /*
  * Read the thread's status. Where SIGTRAP is no longer blocked, the reading of
  * the mask counts (*ret_certain) only if no trap is about before or after it.
@@ -184,7 +190,7 @@ static struct error *sigstate_look(const struct thread *thread,
 	*ret_certain = true;
 	err = procfs_status(thread->tid, ret);
 	if (err || !(thread->signals.mask & trap_bit) ||
-	    (ret->blocked & trap_bit))
+	    (ret->blocked & trap_bit) || sigstate_is_held(thread))
 		return err;
 	err = procfs_status(thread->tid, &again);
 	*ret_certain = !sigstate_trapping(ret) && !sigstate_trapping(&again);

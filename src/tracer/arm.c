@@ -350,10 +350,13 @@ enum wire_returned_why arm_standing(struct engine *engine,
 	known = breakpoint_find(space, site->address);
 	if (known && known->passing > 0 && known->site.record)
 		return WIRE_FIRED;
-	if (site->record || site->hunt)
-		arm_hurry(engine, site);
-	if (!arm_ready(engine, clock_now_ns()))
-		return WIRE_DEFERRED;
+	/* what is set already changes nothing of the program */
+	if (!known || !known->armed) {
+		if (site->record || site->hunt)
+			arm_hurry(engine, site);
+		if (!arm_ready(engine, clock_now_ns()))
+			return WIRE_DEFERRED;
+	}
 	why = arm_try(engine, space, site);
 	if (why == WIRE_FIRED)
 		breakpoint_find(space, site->address)->policy =

@@ -125,7 +125,8 @@ jq -c 'select(.type != "target" or .side.function == "held_write")' \
 	"$work/all.jsonl" >"$work/sides.jsonl"
 jq -c 'if .type == "target" then .side.ordinal = 30 else . end' \
 	"$work/sides.jsonl" >"$work/later.jsonl"
-has "there is a side" "$work/sides.jsonl" type=target side.function=held_write
+has "there is a side" "$work/sides.jsonl" type=target \
+	side.function=held_write || diag_file "$work/err"
 
 try held perf lives KILL worker
 try held ptrace lives KILL worker

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "driven.h"
+#include "wire/record.h"
 
 static void work_write(struct arena *arena, struct lane *lane)
 {
@@ -793,6 +794,31 @@ static void more_than_fits_comes_back(void **state)
 	free(sites);
 }
 
+/* Nothing is written: a program whose births are under way may be recorded. */
+static void what_stands_already_waits_for_nothing(void **state)
+{
+	struct wire_site first = site_at(site_write, 1 | WIRE_AIMED);
+	struct wire_site second = site_at(site_read, 2 | WIRE_AIMED);
+	struct driven *driven = start(0, 1000);
+	struct engine *engine = &driven->engine;
+	const struct underway known = engine->underway;
+	enum wire_returned_why why;
+
+	(void)state;
+	first.record = second.record = WIRE_RECORD_ACCESS;
+	driven_until(driven,
+		     (why = arm_standing(engine, &first)) != WIRE_DEFERRED);
+	assert_int_equal(why, WIRE_FIRED);
+	engine->underway = (struct underway){
+		.begun_ns = clock_now_ns(),
+		.due_ns = UINT64_MAX,
+	};
+	assert_int_equal(arm_standing(engine, &first), WIRE_LIFTED);
+	assert_int_equal(arm_standing(engine, &second), WIRE_DEFERRED);
+	engine->underway = known;
+	driven_end(driven);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -824,6 +850,7 @@ int main(void)
 		cmocka_unit_test(where_nobody_else_can_run_less_is_armed),
 		cmocka_unit_test(a_forgotten_range_leaves_queue_and_text),
 		cmocka_unit_test(more_than_fits_comes_back),
+		cmocka_unit_test(what_stands_already_waits_for_nothing),
 	};
 
 	return cmocka_run_group_tests_name("pool", tests, NULL, NULL);

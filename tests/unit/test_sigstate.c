@@ -228,6 +228,38 @@ static void masks_seen_before_count(void **state)
 	}
 }
 
+/* Its mask was last read when it was being created. */
+static void a_held_thread_needs_not_run_to_be_known(void **state)
+{
+	struct wire_site site = site_at(site_write, 1);
+	lane_work *const work[] = { work_write, work_write };
+	struct thread_signals *signals;
+	struct process *process;
+	struct driven *driven;
+	struct thread *thread;
+
+	(void)state;
+	driven_plan(work, 2);
+	driven = driven_start(&watch_by_value);
+	settle(driven);
+	process = tracees_process(&driven->engine.core.tracees, driven->pid);
+	driven_arm(driven, &site);
+	lane_start(1, 1);
+	driven_until(driven, driven->engine.stalls.list.count == 1);
+	driven_prolong(driven);
+	thread = tracees_thread(&driven->engine.core.tracees,
+				child_plan.arena->lanes[1].tid);
+	assert_non_null(thread->hold);
+	signals = &thread->signals;
+	signals->mask = signals->masks[0] = UINT64_MAX;
+	signals->masks_count = 1;
+	signals->settled = false;
+	sigstate_settle_young(&driven->engine.core.tracees, process);
+	assert_true(signals->settled);
+	assert_int_equal(signals->mask, 0);
+	driven_end(driven);
+}
+
 static void a_blocked_trap_stays_blocked(void **state)
 {
 	(void)state;
@@ -375,6 +407,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			the_first_breakpoint_waits_for_what_is_on_its_way),
+		cmocka_unit_test(a_held_thread_needs_not_run_to_be_known),
 		cmocka_unit_test(a_blocked_trap_stays_blocked),
 		cmocka_unit_test(masks_seen_before_count),
 		cmocka_unit_test(everything_blocked_stays_blocked),
