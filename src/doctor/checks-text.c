@@ -12,8 +12,9 @@
 #include "image/elftext.h"
 #include "image/image.h"
 #include "sys/memory.h"
+#include "x86/int3.h"
 
-enum { INT3 = 0xcc, TEXT_CHUNK = 4096 };
+enum { TEXT_CHUNK = 4096 };
 
 /* What was found in the modules so far. */
 struct leftovers {
@@ -34,7 +35,7 @@ static void text_compare(struct leftovers *found, const struct module *module,
 			  &have);
 	error_free(err);
 	for (size_t i = 0; i < have; i++) {
-		if (live[i] != INT3 || file[i] == INT3)
+		if (live[i] != X86_INT3 || file[i] == X86_INT3)
 			continue;
 		if (found->count++ == 0) {
 			found->module = module;

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "x86/int3.h"
 
-enum { INT3 = 0xcc, TEXT_PAGE = 4096 };
+enum { TEXT_PAGE = 4096 };
 
 struct error *guardrestore_create(struct guardtable *table,
 				  struct guardrestore **ret)
@@ -71,7 +72,7 @@ static bool batch_holds(const struct page_batch *batch,
 	size_t at = (size_t)(entry->address - batch->start);
 
 	return at < batch->size && batch->size - at >= entry->length &&
-	       batch->bytes[at] == INT3 &&
+	       batch->bytes[at] == X86_INT3 &&
 	       memcmp(batch->bytes + at + 1, entry->bytes + 1,
 		      entry->length - 1u) == 0;
 }

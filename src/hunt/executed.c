@@ -295,26 +295,15 @@ static const struct trace_stream *head_at(const struct executed_thread *thread,
 		->head;
 }
 
-static uint64_t step_key(const struct unpacked_step *step, bool by_access)
-{
-	return by_access ? step->sequence : step->number;
-}
-
-static uint64_t head_key(const struct trace_stream *head, bool by_access)
-{
-	return by_access ? head->sequence : head->first;
-}
-
-/* The last chunk that begins at or before the key; count: none. */
-static size_t find_chunk(const struct executed_thread *thread, uint64_t key,
-			 bool by_access)
+/* The last chunk that begins at or before that step; count: none. */
+static size_t find_chunk(const struct executed_thread *thread, uint64_t number)
 {
 	size_t low = 0, high = thread->chunks.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (head_key(head_at(thread, middle), by_access) <= key)
+		if (head_at(thread, middle)->first <= number)
 			low = middle + 1;
 		else
 			high = middle;
@@ -322,17 +311,18 @@ static size_t find_chunk(const struct executed_thread *thread, uint64_t key,
 	return low > 0 ? low - 1 : thread->chunks.count;
 }
 
-/* The last step at or before the key; count: none. */
-static size_t find_step(const struct unpacked *unpacked, uint64_t key,
-			bool by_access)
+/* The last step at or before that one; count: none. */
+static size_t find_step(const struct unpacked *unpacked, uint64_t number)
 {
 	size_t low = 0, high = unpacked->steps.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (step_key(vec_at(&unpacked->steps, middle), by_access) <=
-		    key)
+		const struct unpacked_step *step =
+			vec_at(&unpacked->steps, middle);
+
+		if (step->number <= number)
 			low = middle + 1;
 		else
 			high = middle;
@@ -355,9 +345,9 @@ static struct error *to_chunk(struct executed_cursor *cursor, size_t chunk)
 			       &cursor->unpacked);
 }
 
-static struct error *seek(struct executed *executed, uint32_t thread,
-			  uint64_t key, bool by_access,
-			  struct executed_cursor *ret, bool *ret_found)
+struct error *executed_seek(struct executed *executed, uint32_t thread,
+			    uint64_t number, struct executed_cursor *ret,
+			    bool *ret_found)
 {
 	const struct executed_thread *of = executed_thread(executed, thread);
 	struct error *err;
@@ -368,45 +358,22 @@ static struct error *seek(struct executed *executed, uint32_t thread,
 	*ret_found = false;
 	if (!of)
 		return NULL;
-	chunk = find_chunk(of, key, by_access);
+	chunk = find_chunk(of, number);
 	if (chunk == of->chunks.count)
 		return NULL;
 	err = executed_unpack(executed, head_at(of, chunk), &ret->unpacked);
 	if (err)
 		return err;
 	ret->chunk = chunk;
-	ret->step = find_step(&ret->unpacked, key, by_access);
+	ret->step = find_step(&ret->unpacked, number);
 	/* a chunk may begin with events, which follow a step of the one before */
 	while (ret->step == ret->unpacked.steps.count && ret->chunk > 0) {
 		err = to_chunk(ret, ret->chunk - 1);
 		if (err)
 			return err;
-		ret->step = find_step(&ret->unpacked, key, by_access);
+		ret->step = find_step(&ret->unpacked, number);
 	}
 	*ret_found = ret->step < ret->unpacked.steps.count;
-	return NULL;
-}
-
-struct error *executed_seek(struct executed *executed, uint32_t thread,
-			    uint64_t number, struct executed_cursor *ret,
-			    bool *ret_found)
-{
-	return seek(executed, thread, number, false, ret, ret_found);
-}
-
-struct error *executed_seek_access(struct executed *executed, uint32_t thread,
-				   uint64_t sequence,
-				   struct executed_cursor *ret, bool *ret_found)
-{
-	const struct unpacked_step *step;
-	struct error *err =
-		seek(executed, thread, sequence - 1, true, ret, ret_found);
-
-	if (err || !*ret_found)
-		return err;
-	step = executed_step(ret);
-	*ret_found = step->sequence < sequence &&
-		     sequence <= step->sequence + step->accesses;
 	return NULL;
 }
 

@@ -58,11 +58,6 @@ struct executed_cursor {
 struct error *executed_seek(struct executed *executed, uint32_t thread,
 			    uint64_t number, struct executed_cursor *ret,
 			    bool *ret_found);
-/* At the step in which the thread's access with that sequence number was made. */
-struct error *executed_seek_access(struct executed *executed, uint32_t thread,
-				   uint64_t sequence,
-				   struct executed_cursor *ret,
-				   bool *ret_found);
 void executed_cursor_deinit(struct executed_cursor *cursor);
 
 /* Where it is; valid until it is moved. */

@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "sys/mapping.h"
 #include "x86/decode.h"
+#include "x86/int3.h"
 
 enum {
-	INT3 = 0xcc,
 	/* of a stack whose end is not known: so much is dead */
 	DEAD_SIZE = 65536,
 	RETURN_ADDRESS_SIZE = 8,
@@ -228,14 +228,14 @@ static void processor_fill(const struct processor *processor, int space,
 
 		if (offset < REPLAY_PAGE &&
 		    processor_end_space(processor, i) == space)
-			bytes[offset] = INT3;
+			bytes[offset] = X86_INT3;
 	}
 	for (size_t i = 0; i < hazards->count; i++) {
 		const struct hazard *hazard = vec_at(hazards, i);
 		uint64_t offset = hazard->address - page->address;
 
 		if (offset < REPLAY_PAGE)
-			bytes[offset] = INT3;
+			bytes[offset] = X86_INT3;
 	}
 }
 
@@ -325,12 +325,6 @@ bool replay_is_dead(const struct replay_thread *thread, uint64_t rsp,
 	if (low == 0)
 		low = rsp > DEAD_SIZE ? rsp - DEAD_SIZE : 0;
 	return address >= low && address < rsp;
-}
-
-const struct replay_context *processor_start(const struct processor *processor,
-					     int thread)
-{
-	return &processor->starts[thread];
 }
 
 const struct pagecache *processor_pages(const struct processor *processor,

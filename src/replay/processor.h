@@ -102,9 +102,6 @@ struct error *processor_prepare(struct processor *processor);
 /* Nanoseconds of CPU time that its scratch processes have used so far. */
 uint64_t processor_cpu_ns(const struct processor *processor);
 
-/* The registers with which the thread was captured. */
-const struct replay_context *processor_start(const struct processor *processor,
-					     int thread);
 /* The captured pages of the thread's process, and those read since. */
 const struct pagecache *processor_pages(const struct processor *processor,
 					int thread);

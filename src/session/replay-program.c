@@ -10,9 +10,9 @@
 #include "image/elftext.h"
 #include "image/image.h"
 #include "replay/pagecache.h"
+#include "x86/int3.h"
 
 enum {
-	INT3 = 0xcc,
 	/* a stack that no guard page ends: so much of it is dead */
 	REPLAY_STACK = 4096,
 };
@@ -42,7 +42,7 @@ static void replay_hide(void *data, uint64_t page, uint8_t *bytes)
 	const uint8_t *file = replay_code(program->image, page, &size);
 
 	for (size_t i = 0; file && i < size && i < REPLAY_PAGE; i++) {
-		if (bytes[i] == INT3)
+		if (bytes[i] == X86_INT3)
 			bytes[i] = file[i];
 	}
 }

@@ -15,8 +15,9 @@
 #include "sys/mapping.h"
 #include "tracee/code.h"
 #include "tracee/execpoint.h"
+#include "x86/int3.h"
 
-enum { INT3 = 0xcc, TEXT_PAGE = 4096, MASK_BITS = 64 };
+enum { TEXT_PAGE = 4096, MASK_BITS = 64 };
 
 static struct breakpoint *breakpoint_at(const struct program_text *text,
 					size_t i)
@@ -308,7 +309,7 @@ static bool breakpoint_goes_everywhere(const struct breakpoint *breakpoint)
 static struct error *space_write(struct addrspace *space,
 				 const struct wire_site *site, bool *ret_set)
 {
-	static const uint8_t int3 = INT3;
+	static const uint8_t int3 = X86_INT3;
 	struct error *err;
 
 	*ret_set = false;
@@ -489,7 +490,7 @@ static bool text_armed(const struct wire_site *site, const uint8_t *bytes,
 {
 	size_t length = site->insn.length;
 
-	return size >= length && bytes[0] == INT3 &&
+	return size >= length && bytes[0] == X86_INT3 &&
 	       memcmp(bytes + 1, site->bytes + 1, length - 1) == 0;
 }
 
@@ -567,7 +568,7 @@ static struct error *page_put(const struct memory *memory, pid_t stopped_tid,
 
 		if (!expected)
 			continue;
-		bytes[at] = armed ? INT3 : site->bytes[0];
+		bytes[at] = armed ? X86_INT3 : site->bytes[0];
 		changed = at + 1;
 	}
 	if (!changed)

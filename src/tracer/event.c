@@ -33,14 +33,9 @@
 #include "tracer/provoke-sites.h"
 #include "tracer/record.h"
 #include "tracer/release.h"
+#include "x86/int3.h"
 
-enum {
-	INT3 = 0xcc,
-	INT_IMM8 = 0xcd,
-	INT_NUMBER = 3,
-	DR_STATUS = 6,
-	DR_STATUS_SLOTS = 0xf
-};
+enum { INT_IMM8 = 0xcd, INT_NUMBER = 3, DR_STATUS = 6, DR_STATUS_SLOTS = 0xf };
 
 /*
  * The end of the first process is told when no other is watched any more, as
@@ -216,7 +211,7 @@ static bool event_has_int3(const struct thread *thread, uint64_t address,
 	*ret_known = !err;
 	error_free(err);
 	if (err || byte != INT_NUMBER)
-		return !err && byte == INT3;
+		return !err && byte == X86_INT3;
 	/* the long form, of two bytes */
 	err = memory_read(memory, address - 1, &byte, 1, &size);
 	error_free(err);

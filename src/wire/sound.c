@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 #include "wire/record.h"
+#include "x86/int3.h"
 
 enum {
 	ADDRESS_BITS =
 		56, /* of a program's addresses, with five-level paging */
-	INT3 = 0xcc,
 	PROVOKE_SIDES = (1U << WIRE_PROVOKE_SIDES) - 1,
 };
 
@@ -60,7 +60,7 @@ bool wire_site_is_sound(const struct wire_site *site)
 	       sound_flag(&site->seldom) && sound_flag(&site->once) &&
 	       sound_flag(&site->runs) && sound_flag(&site->hunt) &&
 	       site->provoke <= PROVOKE_SIDES &&
-	       site->record <= WIRE_RECORD_JOIN && site->bytes[0] != INT3 &&
+	       site->record <= WIRE_RECORD_JOIN && site->bytes[0] != X86_INT3 &&
 	       sound_insn(&site->insn);
 }
 

@@ -242,7 +242,7 @@ static void a_thread_is_read_backwards_across_chunks(void **state)
 	executed_cursor_deinit(&cursor);
 }
 
-static void steps_are_found_by_number_and_by_access(void **state)
+static void steps_are_found_by_number(void **state)
 {
 	struct executed_cursor cursor;
 	bool found;
@@ -252,14 +252,6 @@ static void steps_are_found_by_number_and_by_access(void **state)
 	assert_null(executed_seek(executed, 1, 4, &cursor, &found));
 	assert_true(found);
 	assert_int_equal(executed_step(&cursor)->number, 2);
-	executed_cursor_deinit(&cursor);
-	assert_null(executed_seek_access(executed, 1, 6, &cursor, &found));
-	assert_true(found);
-	assert_int_equal(executed_step(&cursor)->number, 6);
-	executed_cursor_deinit(&cursor);
-	/* access 3 is thread 2's */
-	assert_null(executed_seek_access(executed, 1, 3, &cursor, &found));
-	assert_false(found);
 	executed_cursor_deinit(&cursor);
 	assert_null(executed_seek(executed, 2, 2, &cursor, &found));
 	assert_false(found);
@@ -358,7 +350,7 @@ int main(void)
 		cmocka_unit_test(totals_are_those_of_the_chunks),
 		cmocka_unit_test(a_step_has_the_accesses_up_to_its_exit),
 		cmocka_unit_test(a_thread_is_read_backwards_across_chunks),
-		cmocka_unit_test(steps_are_found_by_number_and_by_access),
+		cmocka_unit_test(steps_are_found_by_number),
 		cmocka_unit_test(the_last_write_is_one_that_wrote),
 		cmocka_unit_test(a_write_of_some_of_the_bytes_counts),
 		cmocka_unit_test(system_calls_and_the_heap_write_too),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "replay-pair.h"
+#include "replay/processor-parts.h"
 
 enum { PAGE = 4096 };
 
@@ -253,7 +254,7 @@ static void vector_registers_go_in_and_out(void **state)
 	assert_stopped(pair, REPLAY_RETURNED);
 	check_words(pair, 8, 4);
 	assert_memory_not_equal(pair->ab.contexts[0].vectors,
-				processor_start(pair->processor, 0)->vectors,
+				pair->processor->starts[0].vectors,
 				pair->ab.contexts[0].vectors_size);
 	pair_stop(pair);
 }
@@ -281,8 +282,7 @@ static void the_thread_control_block_is_its_own(void **state)
 	assert_stopped(pair, REPLAY_RETURNED);
 	assert_true(outcome_read(&pair->ab, pair->processor, 0,
 				 (uintptr_t)&data, &word, sizeof(word)));
-	assert_int_equal(word,
-			 processor_start(pair->processor, 0)->regs.fs_base);
+	assert_int_equal(word, pair->processor->starts[0].regs.fs_base);
 	pair_stop(pair);
 }
 
