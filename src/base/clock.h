@@ -24,6 +24,15 @@ static inline uint64_t clock_round_us(uint64_t ns)
 
 uint64_t clock_now_ns(void);
 
+/*
+ * The last multiple of `step' that is not later: what is done at such times, by
+ * whatever process, is done at the same time.
+ */
+static inline uint64_t clock_align(uint64_t ns, uint64_t step)
+{
+	return ns - ns % step;
+}
+
 /* The CPU time of the calling thread. */
 uint64_t clock_cpu_ns(void);
 /* That of the process. */

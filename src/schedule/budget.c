@@ -64,9 +64,14 @@ void budget_set_share(struct budget *budget, double share)
 	budget->share = share;
 }
 
+bool budget_share_is_small(double share)
+{
+	return share > 0 && share < BUDGET_SMALL;
+}
+
 bool budget_is_small(const struct budget *budget)
 {
-	return budget->share > 0 && budget->share < BUDGET_SMALL;
+	return budget_share_is_small(budget->share);
 }
 
 /* Change the budget for long stalls; it never exceeds its limit. */

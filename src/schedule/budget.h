@@ -77,6 +77,8 @@ void budget_set_share(struct budget *budget, double share);
 
 /* Is it little that may be lost? */
 bool budget_is_small(const struct budget *budget);
+/* The same of a share; 0: any may be lost. */
+bool budget_share_is_small(double share);
 
 /* Bring the credit up to date. */
 void budget_earn(struct budget *budget, uint64_t now_ns);

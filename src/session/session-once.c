@@ -25,7 +25,7 @@ static const uint64_t ONCE_SLICE_NS = 4 * CLOCK_NS_PER_MS;
 static const uint64_t ONCE_WAIT_NS = 20 * CLOCK_NS_PER_MS;
 static const uint64_t ONCE_SOON_NS = CLOCK_NS_PER_MS;
 /* later where arming is slow, as the tracer's word comes then */
-static const uint64_t ONCE_SLOW_NS = 100 * CLOCK_NS_PER_MS;
+static const uint64_t ONCE_SLOW_NS = 200 * CLOCK_NS_PER_MS;
 /* what was lifted without a hit is armed again after so long */
 static const uint64_t ONCE_WALK_NS = CLOCK_NS_PER_S / 2;
 /* the maps are read for code that is in no module, as of a library just loaded */
@@ -442,12 +442,15 @@ static struct error *once_walk(struct session *session,
 }
 
 /* When there may be room for more. */
-static uint64_t once_wait(const struct session_config *config,
-			  const struct watched_program *program)
+static uint64_t once_next_ns(const struct session_config *config,
+			     const struct watched_program *program,
+			     uint64_t now)
 {
 	if (program->startup_ns)
-		return ONCE_SOON_NS;
-	return config->effort.params.arm_rate > 0 ? ONCE_SLOW_NS : ONCE_WAIT_NS;
+		return now + ONCE_SOON_NS;
+	return config->effort.params.arm_rate > 0
+		       ? clock_align(now + ONCE_SLOW_NS, ONCE_SLOW_NS)
+		       : now + ONCE_WAIT_NS;
 }
 
 struct error *session_feed_once(struct session *session,
@@ -461,7 +464,7 @@ struct error *session_feed_once(struct session *session,
 	if (now >= program->startup_ns)
 		program->startup_ns = 0;
 	err = once_walk(session, program, now, &end, &all);
-	program->walk_ns = now + once_wait(session->config, program);
+	program->walk_ns = once_next_ns(session->config, program, now);
 	if (err)
 		return err;
 	if (all && (program->aimed || !session_aims(session->config)))
@@ -471,7 +474,8 @@ struct error *session_feed_once(struct session *session,
 		program->walk = (struct sampleset_walk){ .part = 0 };
 		program->entries = (struct sampleset_walk){ .part = 0 };
 		if (all)
-			program->walk_ns = now + ONCE_WALK_NS;
+			program->walk_ns =
+				clock_align(now + ONCE_WALK_NS, ONCE_WALK_NS);
 	}
 	return NULL;
 }

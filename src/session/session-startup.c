@@ -6,6 +6,7 @@
 #include "session/session-state.h"
 
 #include "base/clock.h"
+#include "schedule/budget.h"
 
 /* a program's first threads wait for what is armed, but not for long */
 static const uint64_t STARTUP_ONCE_NS = 50 * CLOCK_NS_PER_MS;
@@ -27,6 +28,19 @@ static const uint64_t STARTUP_PROVOKED_NS = 5 * CLOCK_NS_PER_S;
 static const uint64_t STARTUP_RECORDED_NS = 60 * CLOCK_NS_PER_S;
 /* a program without a second thread after so long is not likely to get one */
 static const uint64_t STARTUP_ALONE_NS = 200 * CLOCK_NS_PER_MS;
+
+/* what need not be at once may wait so long, to be done with other things */
+static const uint64_t LATENESS_NS = 20 * CLOCK_NS_PER_MS;
+
+uint64_t session_lateness(const struct session *session)
+{
+	const struct session_config *config = session->config;
+
+	if (!budget_share_is_small(config->effort.params.share) ||
+	    session_startup_ns(config) != 0 || !session->armed_told)
+		return 0;
+	return LATENESS_NS;
+}
 
 uint64_t session_startup_ns(const struct session_config *config)
 {

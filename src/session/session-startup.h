@@ -13,6 +13,13 @@ struct session;
 struct session_config;
 struct watched_program;
 
+/*
+ * How late may the front end do what is due at some time? To wake up takes time
+ * of its own: where little may be lost and no thread waits, it is done with what
+ * the tracer's next message asks for.
+ */
+uint64_t session_lateness(const struct session *session);
+
 /* How long the first threads of a program wait for sites at most. */
 uint64_t session_startup_ns(const struct session_config *config);
 /*

@@ -29,11 +29,19 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return b && b < a ? b : a;
 }
 
+/* What is due later than now may wait for the tracer's next word. */
+static uint64_t session_late(const struct session *session, uint64_t due,
+			     uint64_t now)
+{
+	return due > now && due != UINT64_MAX ? due + session_lateness(session)
+					      : due;
+}
+
 /* When the loop must turn again if nothing happens. */
-static uint64_t session_deadline(const struct session *session)
+static uint64_t session_deadline(const struct session *session, uint64_t now)
 {
 	const struct session_config *config = session->config;
-	uint64_t at = session->status_ns;
+	uint64_t at = session_late(session, session->status_ns, now);
 	uint64_t due;
 
 	at = earlier(at, session->kill_ns);
@@ -46,7 +54,7 @@ static uint64_t session_deadline(const struct session *session)
 		return at;
 	if (config->duration_ns)
 		at = earlier(at, session->started_ns + config->duration_ns);
-	due = session_feed_due(session);
+	due = session_late(session, session_feed_due(session), now);
 	return due < at ? due : at;
 }
 
@@ -57,7 +65,7 @@ static struct error *session_wait(struct session *session)
 		{ .fd = session->signals.fd, .events = POLLIN },
 	};
 	uint64_t now = clock_now_ns();
-	uint64_t at = session_deadline(session);
+	uint64_t at = session_deadline(session, now);
 	uint64_t left = at > now ? at - now : 0;
 	struct timespec timeout = {
 		.tv_sec = (time_t)(left / CLOCK_NS_PER_S),
@@ -112,7 +120,8 @@ static void session_timers(struct session *session)
 	session_be_nice(session);
 	if (now < session->status_ns)
 		return;
-	session->status_ns = now + STATUS_PERIOD_NS;
+	session->status_ns =
+		clock_align(now + STATUS_PERIOD_NS, STATUS_PERIOD_NS);
 	if (session_watches(session) && config->effort.params.rate > 0 &&
 	    !config->provoke && !session_is_planned(config)) {
 		generated_look(&session->generated, &session->watched);

@@ -32,6 +32,9 @@ void watched_timer_set(struct watched_timer *timer, bool changed)
 	if (timer->step_ns > TIMER_LAST_NS)
 		timer->step_ns = TIMER_LAST_NS;
 	timer->due_ns = timer->last_ns + timer->step_ns;
+	/* those of many processes together */
+	if (timer->step_ns == TIMER_LAST_NS)
+		timer->due_ns = clock_align(timer->due_ns, TIMER_LAST_NS);
 }
 
 bool watched_timer_reads(struct watched_timer *timer, int pid)

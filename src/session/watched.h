@@ -30,9 +30,10 @@ struct opener;
 struct rules;
 
 /*
- * When /proc/PID/maps is checked again: soon after a change, then rarely. The
- * file is large if there are many mappings, so it is read only when the number
- * of mapped pages has changed, and otherwise rarely.
+ * When /proc/PID/maps is checked again: soon after a change, then rarely, and at
+ * the same time for all processes. The file is large if there are many mappings,
+ * so it is read only when the number of mapped pages has changed, and otherwise
+ * rarely.
  */
 struct watched_timer {
 	uint64_t due_ns;

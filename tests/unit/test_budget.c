@@ -316,6 +316,8 @@ static void a_tenth_of_the_time_is_not_little(void **state)
 	assert_true(budget_is_small(&budget));
 	budget_set_share(&budget, 0.1);
 	assert_false(budget_is_small(&budget));
+	assert_false(budget_share_is_small(0));
+	assert_true(budget_share_is_small(0.02));
 }
 
 /* One part in ten of a processor, all of it lost: that is the program. */

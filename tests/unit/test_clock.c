@@ -156,6 +156,15 @@ static void what_is_no_time_is_refused(void **state)
 	}
 }
 
+static void times_of_a_step_are_the_same_for_all(void **state)
+{
+	(void)state;
+	assert_int_equal(clock_align(0, 100), 0);
+	assert_int_equal(clock_align(199, 100), 100);
+	assert_int_equal(clock_align(200, 100), 200);
+	assert_int_equal(clock_align(UINT64_MAX, 1), UINT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +175,7 @@ int main(void)
 		cmocka_unit_test(time_does_not_go_back),
 		cmocka_unit_test(times_are_read_back),
 		cmocka_unit_test(what_is_no_time_is_refused),
+		cmocka_unit_test(times_of_a_step_are_the_same_for_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

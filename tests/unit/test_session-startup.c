@@ -155,6 +155,24 @@ static void what_was_attached_to_is_drawn_from_at_once(void **state)
 	assert_false(own_first(NOW));
 }
 
+/* Of a server, when its first breakpoint is armed. */
+static void the_front_end_is_late_where_little_may_be_lost(void **state)
+{
+	(void)state;
+	fixture.config.argv = NULL;
+	fixture.config.effort.params.share = 0.02;
+	assert_int_equal(session_lateness(&fixture.session), 0);
+	fixture.session.armed_told = true;
+	assert_int_equal(session_lateness(&fixture.session),
+			 20 * CLOCK_NS_PER_MS);
+	/* its first threads would wait */
+	fixture.config.argv = argv;
+	assert_int_equal(session_lateness(&fixture.session), 0);
+	fixture.config.argv = NULL;
+	fixture.config.effort.params.share = 0.4;
+	assert_int_equal(session_lateness(&fixture.session), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -165,6 +183,7 @@ int main(void)
 		TEST(threads_of_a_large_program_wait_for_a_part),
 		TEST(nothing_is_drawn_that_is_to_be_armed_once),
 		TEST(what_was_attached_to_is_drawn_from_at_once),
+		TEST(the_front_end_is_late_where_little_may_be_lost),
 	};
 
 	return cmocka_run_group_tests_name("session-onset", tests, NULL, NULL);

@@ -347,6 +347,23 @@ static void maps_are_read_when_something_is_mapped(void **state)
 	assert_true(watched_timer_reads(&timer, INT32_MAX));
 }
 
+/* Where nothing changes, and at most half a second from one to the next. */
+static void processes_are_looked_at_at_the_same_time(void **state)
+{
+	struct watched_timer timer = { .due_ns = 0 };
+
+	(void)state;
+	watched_timer_set(&timer, false);
+	assert_int_equal(timer.due_ns, timer.last_ns + 10 * CLOCK_NS_PER_MS);
+	for (int i = 0; i < 20; i++)
+		watched_timer_set(&timer, false);
+	assert_int_equal(timer.due_ns % (500 * CLOCK_NS_PER_MS), 0);
+	assert_true(timer.due_ns > timer.last_ns);
+	assert_true(timer.due_ns <= timer.last_ns + 500 * CLOCK_NS_PER_MS);
+	watched_timer_set(&timer, true);
+	assert_int_equal(timer.due_ns, timer.last_ns + 10 * CLOCK_NS_PER_MS);
+}
+
 static void a_program_is_woken_once(void **state)
 {
 	struct watched watched;
@@ -379,6 +396,7 @@ int main(void)
 		cmocka_unit_test(what_nobody_may_write_is_not_shared),
 		cmocka_unit_test(a_new_writer_has_the_others_read_again),
 		cmocka_unit_test(maps_are_read_when_something_is_mapped),
+		cmocka_unit_test(processes_are_looked_at_at_the_same_time),
 		cmocka_unit_test(a_program_is_woken_once),
 	};
 
