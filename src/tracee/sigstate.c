@@ -26,6 +26,7 @@ enum {
 	SIGSTATE_FIRST_GAP_NS = 5 * 1000 * 1000,
 	SIGSTATE_LOOK_NS = 20 * 1000 * 1000,
 	SIGSTATE_LAST_GAP_NS = 1000 * 1000 * 1000,
+	SIGSTATE_TOGETHER_NS = 100 * 1000 * 1000,
 	/* of all looks, between one and the next, when nothing is young */
 	SIGSTATE_EACH_NS = 4 * 1000 * 1000,
 	/* dispositions seen longer ago, times the number of processes, are
@@ -169,6 +170,10 @@ static void sigstate_plan(struct thread *thread, uint64_t now)
 	else if (signals->refresh_gap_ns < sigstate_last_gap(thread->process))
 		signals->refresh_gap_ns *= 2;
 	signals->next_refresh_ns = now + signals->refresh_gap_ns;
+	/* those of many threads together: each wakes the tracer */
+	if (signals->refresh_gap_ns >= SIGSTATE_LAST_GAP_NS)
+		signals->next_refresh_ns = clock_align(signals->next_refresh_ns,
+						       SIGSTATE_TOGETHER_NS);
 }
 
 /* It is held at a stop that was handled: what a trap took is put back. */

@@ -402,6 +402,36 @@ static void the_first_breakpoint_waits_for_what_is_on_its_way(void **state)
 	driven_end(driven);
 }
 
+/* In the long run, a tenth of a second apart at least: each wakes the tracer. */
+static void threads_are_looked_at_together(void **state)
+{
+	lane_work *const work[] = { work_write, work_write };
+	struct driven *driven;
+	struct process *process;
+	uint64_t now = 0;
+
+	(void)state;
+	driven_plan(work, 2);
+	driven = driven_start(&watch_by_value);
+	process = tracees_process(&driven->engine.core.tracees, driven->pid);
+	settle(driven);
+	for (size_t i = 0; i < process->threads.count; i++) {
+		struct thread *thread = process_thread(process, i);
+
+		for (int look = 0; look < 20; look++) {
+			now = clock_now_ns();
+			assert_true(sigstate_refresh(
+				&driven->engine.core.tracees, thread));
+		}
+		assert_int_equal(thread->signals.next_refresh_ns %
+					 (100 * CLOCK_NS_PER_MS),
+				 0);
+		assert_true(thread->signals.next_refresh_ns >
+			    now + 800 * CLOCK_NS_PER_MS);
+	}
+	driven_end(driven);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +447,7 @@ int main(void)
 		cmocka_unit_test(
 			who_blocks_the_trap_is_known_when_perf_comes_back),
 		cmocka_unit_test(watches_leave_them_alone),
+		cmocka_unit_test(threads_are_looked_at_together),
 	};
 
 	tracee_lock_registers();
