@@ -4,7 +4,7 @@
  * shares with the front end and the guardian; these check the count four times
  * a second.
  *
- * A pass takes at most 100 ms when there are no events. If the count does not
+ * A pass takes at most 200 ms when there are no events. If the count does not
  * change, and the tracer waits in the kernel at HEARTBEAT_BLOCKED checks in a
  * row (3 s) without running in between, it is stuck: its longest normal wait is
  * for a few pages from a disk. On a loaded machine it may also wait for a

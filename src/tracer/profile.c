@@ -38,7 +38,7 @@ enum {
 	PROFILE_OPEN_NS = 100 * 1000,
 	/* between reads where there is little time to lose: at first, at most */
 	PROFILE_LOW_READ_NS = 10 * 1000 * 1000,
-	PROFILE_LOW_READ_MAX_NS = 80 * 1000 * 1000,
+	PROFILE_LOW_READ_MAX_NS = 200 * 1000 * 1000,
 	/* if the clocks have cost that much since the last one */
 	PROFILE_LOW_COST_NS = 100 * 1000,
 	/* how long a thread is sampled while others wait */
@@ -50,7 +50,7 @@ enum {
 	PROFILE_NEW_PHASE = 10,
 	/* files that others have open, and those of each process */
 	PROFILE_FILES_OWN = 64,
-	PROFILE_FILES_PROCESS = 4,
+	PROFILE_FILES_PROCESS = 5,
 };
 
 static const uint64_t PROFILE_LEARN_NS = 2 * CLOCK_NS_PER_S;
@@ -416,6 +416,9 @@ void profile_tick(struct profile *profile, uint64_t now)
 	else if (profile_pays(profile, now))
 		profile_fill(profile, now);
 	running_tell(&profile->running, &profile->core->channel, now);
+	/* code that begins to run is not to wait for the tracer's tick too */
+	if (profile->looking && profile->fresh > 0)
+		channel_hurry(&profile->core->channel);
 }
 
 uint64_t profile_next_ns(const struct profile *profile)

@@ -48,7 +48,8 @@ static const uint64_t TRACER_REGISTERS_NS = 10 * CLOCK_NS_PER_S;
 enum {
 	TRACER_TICK_NS = 20 * 1000 * 1000,
 	/* each takes some 65 us, and wakes the front end for its figures */
-	TRACER_LOW_TICK_NS = 100 * 1000 * 1000,
+	TRACER_FEW_TICK_NS = 100 * 1000 * 1000,
+	TRACER_LOW_TICK_NS = 200 * 1000 * 1000,
 	TRACER_BEGINS_NS = 1000 * 1000 * 1000,
 	TRACER_RELEASE_TICK_NS = 1000 * 1000,
 	/* events handled before messages and timers get a turn */
@@ -330,9 +331,10 @@ static uint64_t tracer_tick_ns(const struct engine *engine, uint64_t now)
 
 	if (engine->core.phase == PHASE_RELEASING)
 		return TRACER_RELEASE_TICK_NS;
-	few |= !tracer_provokes(engine) && !tracer_begins(engine, now) &&
-	       budget_is_small(&engine->load.budget);
-	return few ? TRACER_LOW_TICK_NS : TRACER_TICK_NS;
+	if (!tracer_provokes(engine) && !tracer_begins(engine, now) &&
+	    budget_is_small(&engine->load.budget))
+		return TRACER_LOW_TICK_NS;
+	return few ? TRACER_FEW_TICK_NS : TRACER_TICK_NS;
 }
 
 static struct error *tracer_rest_left(size_t count)
@@ -343,6 +345,15 @@ static struct error *tracer_rest_left(size_t count)
 			    "watches %s to the end",
 			    count, count == 1 ? "" : "es",
 			    count == 1 ? "s" : "", count == 1 ? "it" : "them");
+}
+
+/* Rare ones come when the front end has its own things to do (clock_align()). */
+static uint64_t tracer_next_tick_ns(const struct engine *engine, uint64_t now)
+{
+	uint64_t tick = tracer_tick_ns(engine, now);
+
+	return tick < TRACER_FEW_TICK_NS ? now + tick
+					 : clock_align(now + tick, tick);
 }
 
 /* The command's end is the end, whatever runs on in the background. */
@@ -402,7 +413,7 @@ static void tracer_tick(struct engine *engine)
 	if (ticked || now >= profile_next_ns(&engine->profile))
 		profile_tick(&engine->profile, now);
 	if (ticked) {
-		engine->next_tick_ns = now + tracer_tick_ns(engine, now);
+		engine->next_tick_ns = tracer_next_tick_ns(engine, now);
 		tracer_check_rest(engine, now);
 		load_tick(&engine->load, now);
 		priority_tick(&engine->priority, now);
