@@ -211,13 +211,26 @@ static bool stat_add_some(const cpu_set_t *some, uint64_t *ret_busy,
 	return true;
 }
 
-bool procfs_process_calls(pid_t pid, uint64_t *ret_calls)
+/* Open, the file of the process, or -1. */
+static int procfs_open(pid_t pid, const char *name)
 {
-	char text[256], path[64];
+	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/io", (int)pid);
-	if (!procfs_line(path, text, sizeof(text)))
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool procfs_process_calls(pid_t pid, int *fd, uint64_t *ret_calls)
+{
+	char text[256];
+	ssize_t n;
+
+	if (*fd < 0)
+		*fd = procfs_open(pid, "io");
+	n = *fd < 0 ? -1 : pread(*fd, text, sizeof(text) - 1, 0);
+	if (n <= 0)
 		return false;
+	text[n] = '\0';
 	*ret_calls = status_field(text, "\nsyscr: ", 10) +
 		     status_field(text, "\nsyscw: ", 10);
 	return true;
@@ -385,10 +398,7 @@ bool procfs_waits_for_threads(pid_t tid)
 
 int procfs_open_call(pid_t tid)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return procfs_open(tid, "syscall");
 }
 
 bool procfs_call_waits_for_threads(int fd)

@@ -57,9 +57,10 @@ bool procfs_process_cpu(pid_t pid, uint64_t *ret_ns);
 /*
  * Calls of read(2), write(2) and their like that the process's threads have made
  * (/proc/PID/io; recvmsg(2), sendmsg(2) and their like are not counted); false:
- * it has gone, or the kernel does not count them.
+ * it has gone, or the kernel does not count them. *fd: the file, which stays open
+ * for the next time; -1: it is not open.
  */
-bool procfs_process_calls(pid_t pid, uint64_t *ret_calls);
+bool procfs_process_calls(pid_t pid, int *fd, uint64_t *ret_calls);
 
 /*
  * The number of pages of the process's mappings, except private writable ones

@@ -5,6 +5,7 @@
 #include "tracee/process.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "tracee/breakpoint.h"
@@ -23,6 +24,7 @@ struct error *process_create(pid_t pid, enum process_role role,
 	process->pid = pid;
 	process->role = role;
 	process->space = space;
+	process->calls_file = -1;
 	process->threads = (struct vec)VEC_INIT(struct thread *);
 	*ret = process;
 	return NULL;
@@ -32,6 +34,8 @@ void process_destroy(struct process *process)
 {
 	addrspace_release(process->space);
 	vec_deinit(&process->threads);
+	if (process->calls_file >= 0)
+		close(process->calls_file);
 	free(process);
 }
 

@@ -66,6 +66,7 @@ struct process {
 	uint64_t armed_ns; /* when breakpoints were last set */
 	/* its CPU time, as last read; see processes_find_quiet() */
 	uint64_t cpu_ns, cpu_then_ns, ran_ns;
+	int calls_file; /* of procfs_process_calls(), owned */
 	bool announced; /* the front end knows of it */
 	bool waited; /* it has lived through a tick (announce.h) */
 	bool execed; /* it runs another program, which was not reported yet */

@@ -22,8 +22,12 @@ enum {
 	LOAD_SHARE = 200,
 	LOAD_SHARE_MAX = 1000, /* it is read at least as often as this allows */
 	LOAD_BUDGET_PARTS = 20,
-	/* and that of one stall in so long is enough */
+	/*
+	 * and that of one stall in so long is enough. It makes the stall longer:
+	 * not many of few are to be
+	 */
 	LOAD_MEASURE_NS = 10 * 1000 * 1000,
+	LOAD_MEASURE_LOW_NS = 100 * 1000 * 1000,
 	LOAD_WINDOW_NS = 100 * 1000 * 1000,
 	/* reading /proc/stat takes some 50 us where there are two processors */
 	LOAD_MACHINE_NS = 500 * 1000 * 1000,
@@ -49,6 +53,12 @@ static uint64_t load_rest(const struct load *load)
 	return rest < LOAD_SHARE_MAX ? (uint64_t)rest : LOAD_SHARE_MAX;
 }
 
+static uint64_t load_gap(const struct load *load)
+{
+	return budget_is_small(&load->budget) ? LOAD_MEASURE_LOW_NS
+					      : LOAD_MEASURE_NS;
+}
+
 /* Of all watched processes; it takes time in proportion to the threads. */
 static struct load_program load_read_program(struct load *load)
 {
@@ -64,12 +74,13 @@ static struct load_program load_read_program(struct load *load)
 		    !procfs_process_cpu(process->pid, &process->cpu_ns))
 			continue;
 		sum.cpu_ns += process->cpu_ns;
-		if (procfs_process_calls(process->pid, &calls))
+		if (procfs_process_calls(process->pid, &process->calls_file,
+					 &calls))
 			sum.calls += calls;
 	}
 	end = clock_now_ns();
 	load->measure_ns =
-		end + LOAD_MEASURE_NS + (end - begun) * load_rest(load);
+		end + load_gap(load) + (end - begun) * load_rest(load);
 	return sum;
 }
 

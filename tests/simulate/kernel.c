@@ -40,7 +40,7 @@ void __wrap_thread_park(struct thread *thread, uint64_t address,
 bool __wrap_procfs_waits_for_threads(pid_t tid);
 int __wrap_procfs_open_call(pid_t tid);
 bool __wrap_procfs_call_waits_for_threads(int fd);
-bool __wrap_procfs_process_calls(pid_t pid, uint64_t *ret_calls);
+bool __wrap_procfs_process_calls(pid_t pid, int *fd, uint64_t *ret_calls);
 bool __wrap_procfs_process_cpu(pid_t pid, uint64_t *ret_ns);
 bool __wrap_procfs_processors(int *ret_processors, uint64_t *ret_busy,
 			      uint64_t *ret_idle);
@@ -176,9 +176,10 @@ bool __wrap_procfs_call_waits_for_threads(int fd)
 }
 
 /* It computes. */
-bool __wrap_procfs_process_calls(pid_t pid, uint64_t *ret_calls)
+bool __wrap_procfs_process_calls(pid_t pid, int *fd, uint64_t *ret_calls)
 {
 	(void)pid;
+	(void)fd;
 	*ret_calls = 0;
 	return true;
 }

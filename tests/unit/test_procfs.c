@@ -182,21 +182,31 @@ static void calls_of_a_process_are_counted(void **state)
 {
 	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	uint64_t calls, later;
+	int file = -1, kept;
 	pid_t pid;
 
 	(void)state;
 	assert_true(fd >= 0);
-	if (!procfs_process_calls(getpid(), &calls))
+	if (!procfs_process_calls(getpid(), &file, &calls))
 		skip(); /* a kernel without CONFIG_TASK_IO_ACCOUNTING */
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(write(fd, "x", 1), 1);
-	assert_true(procfs_process_calls(getpid(), &later));
+	kept = file;
+	assert_true(procfs_process_calls(getpid(), &file, &later));
+	assert_int_equal(file, kept);
 	/* the reads of the file itself too */
 	assert_in_range(later - calls, 100, 110);
 	close(fd);
+	close(file);
+	file = -1;
 	pid = tracee_fork(body_spin, NULL);
+	assert_true(procfs_process_calls(pid, &file, &calls));
 	tracee_kill(pid);
-	assert_false(procfs_process_calls(pid, &calls));
+	assert_false(procfs_process_calls(pid, &file, &calls));
+	close(file);
+	file = -1;
+	assert_false(procfs_process_calls(pid, &file, &calls));
+	assert_int_equal(file, -1);
 }
 
 /* Ticks so far, and that they are counted on. */
