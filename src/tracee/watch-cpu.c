@@ -10,7 +10,8 @@
  * Linux 6.2). So half of the slots are for each type, and what does not fit is
  * read again and again. To open one takes as long for the same reason, and so
  * would a stall in which it is opened: where it takes the place of perf, a thread
- * of the tracer opens one of each type before.
+ * of the tracer opens one of each type before, and others when a stall has lacked
+ * them.
  */
 #include "tracee/watch.h"
 
@@ -36,6 +37,8 @@ enum {
 	CPU_STACK = 32 << 10,
 	/* what the thread that opens events needs, and more */
 	CPU_OPENER_STACK = 64 << 10,
+	/* one for each type */
+	CPU_FIRST_SLOTS = 1 | 1 << (DREGS_SLOTS - 1),
 	/* a register that others have is not asked for again before then */
 	CPU_REFUSED_NS = 1000 * 1000 * 1000,
 };
@@ -50,8 +53,10 @@ struct cpu_watch {
 	int cpus;
 	struct cpu_slot slots[DREGS_SLOTS];
 	struct perfring_sample sample; /* being looked at */
+	uint8_t lacked; /* bit set of slots that a stall would have had */
 	bool has_opener;
 	pthread_t opener;
+	uint8_t opens; /* the slots that it opens */
 	/* the opener's, until it is done */
 	bool done; /* atomic */
 	struct error *err; /* why none could be opened, or NULL */
@@ -91,18 +96,15 @@ static struct error *cpu_open_slot(struct cpu_watch *state, int i)
 	return NULL;
 }
 
-/*
- * One for each type, which most stalls need: others may want registers too. The
- * rest is opened by the first wide access.
- */
 static void *cpu_opener(void *data)
 {
 	struct cpu_watch *state = data;
 
 	signals_block_all(NULL);
-	state->err = cpu_open_slot(state, 0);
-	if (!state->err)
-		state->err = cpu_open_slot(state, DREGS_SLOTS - 1);
+	for (int i = 0; !state->err && i < DREGS_SLOTS; i++) {
+		if (state->opens & (1u << i))
+			state->err = cpu_open_slot(state, i);
+	}
 	__atomic_store_n(&state->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -127,11 +129,25 @@ static struct cpu_watch *cpu_state(struct tracees *tracees)
 	return state;
 }
 
-static struct error *cpu_start_opener(struct cpu_watch *state)
+static void cpu_end_opener(struct cpu_watch *state)
+{
+	if (state->has_opener)
+		pthread_join(state->opener, NULL);
+	state->has_opener = false;
+	error_free(state->err);
+	state->err = NULL;
+}
+
+static struct error *cpu_start_opener(struct cpu_watch *state, uint8_t slots)
 {
 	pthread_attr_t attributes;
 	sigset_t before;
-	int code = pthread_attr_init(&attributes);
+	int code;
+
+	cpu_end_opener(state);
+	state->opens = slots;
+	state->done = false;
+	code = pthread_attr_init(&attributes);
 
 	if (code != 0)
 		return error_os(code, "start a thread");
@@ -153,7 +169,23 @@ struct error *watch_cpu_open(struct tracees *tracees)
 
 	if (!state)
 		return error_nomem;
-	return state->has_opener ? NULL : cpu_start_opener(state);
+	/* which most stalls need: others may want registers too */
+	return state->has_opener ? NULL
+				 : cpu_start_opener(state, CPU_FIRST_SLOTS);
+}
+
+bool watch_cpu_open_more(struct tracees *tracees)
+{
+	struct cpu_watch *state = tracees->watch.state;
+	uint8_t lacked = state ? state->lacked : 0;
+	struct error *err;
+
+	if (lacked == 0)
+		return false;
+	state->lacked = 0;
+	err = cpu_start_opener(state, lacked);
+	error_free(err);
+	return !err;
 }
 
 bool watch_cpu_opens(const struct watch *watch)
@@ -191,7 +223,7 @@ static void cpu_disable_slot(const struct cpu_watch *state,
 }
 
 /* An offline CPU has no event, and runs nobody. */
-static void cpu_set_slot(struct tracees *tracees, const struct cpu_watch *state,
+static void cpu_set_slot(struct tracees *tracees, struct cpu_watch *state,
 			 int i, struct cpu_slot *slot)
 {
 	const struct dregs_slot *want = &tracees->watch.dregs.slots[i];
@@ -202,7 +234,7 @@ static void cpu_set_slot(struct tracees *tracees, const struct cpu_watch *state,
 		.kernel = true,
 	};
 	uint64_t now = clock_now_ns();
-	bool refused = false;
+	bool refused = false, lacks = false;
 
 	for (int cpu = 0; cpu < state->cpus; cpu++) {
 		struct perfring *ring = &slot->rings[cpu];
@@ -210,6 +242,8 @@ static void cpu_set_slot(struct tracees *tracees, const struct cpu_watch *state,
 
 		if (ring->fd >= 0)
 			err = perfring_move(ring, &spec);
+		else if (state->has_opener)
+			lacks = true;
 		else if (now >= slot->refused_ns + CPU_REFUSED_NS)
 			err = perfring_open(cpu, &spec, CPU_STACK, ring);
 		if (ring->fd < 0)
@@ -218,8 +252,11 @@ static void cpu_set_slot(struct tracees *tracees, const struct cpu_watch *state,
 			tracees->stats->out_of_registers++;
 		error_free(err);
 	}
-	if (refused && now >= slot->refused_ns + CPU_REFUSED_NS)
+	if (refused && now >= slot->refused_ns + CPU_REFUSED_NS) {
 		slot->refused_ns = now;
+		state->lacked |= (uint8_t)(lacks << i);
+	}
+	tracees->stats->out_of_registers += lacks;
 	slot->generation = tracees->watch.generation[i];
 }
 
@@ -293,11 +330,9 @@ static void cpu_shut(struct tracees *tracees)
 
 	if (!state)
 		return;
-	if (state->has_opener)
-		pthread_join(state->opener, NULL);
+	cpu_end_opener(state);
 	for (int i = 0; i < DREGS_SLOTS; i++)
 		cpu_close_slot(state, &state->slots[i]);
-	error_free(state->err);
 	free(state);
 	tracees->watch.state = NULL;
 }

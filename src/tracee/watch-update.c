@@ -178,6 +178,9 @@ static bool watch_take_cpu(struct tracees *tracees, uint64_t now)
 	if (watch_cpu_opens(watch))
 		return false;
 	watch->opening = false;
+	/* it has what it needs most */
+	if (watch->ops == &watch_by_cpu)
+		return false;
 	if (watch_cpu_refused(watch)) {
 		watch_refuse_cpu(tracees,
 				 error_message(watch_cpu_refused(watch)), now);
@@ -217,6 +220,10 @@ bool watch_suit(struct tracees *tracees, bool little, uint64_t now)
 
 	if (watch->opening)
 		return watch_take_cpu(tracees, now);
+	if (watch->ops == &watch_by_cpu)
+		watch->opening = watch_cpu_open_more(tracees);
+	if (watch->opening)
+		return false;
 	if (watch->many == 0 || now < watch->change_ns)
 		return false;
 	many = watch_many(watch, little);

@@ -72,6 +72,11 @@ extern const struct watch_ops watch_by_value; /* "value" */
  */
 struct error *watch_cpu_open(struct tracees *tracees);
 bool watch_cpu_opens(const struct watch *watch);
+/*
+ * The same of those that a stall has lacked, between two stalls; false: it has
+ * lacked none.
+ */
+bool watch_cpu_open_more(struct tracees *tracees);
 /* Why they could not be; the watch's own. NULL: they could, or were not yet. */
 const struct error *watch_cpu_refused(const struct watch *watch);
 

@@ -443,6 +443,54 @@ static void no_stall_waits_for_the_events_of_processors(void **state)
 	driven_end(driven);
 }
 
+/* 16 bytes take two registers, of which one is open. */
+static void wide(struct tracees *tracees)
+{
+	struct watch_claim claim;
+
+	assert_true(watch_claim(&tracees->watch,
+				tracees_process_at(tracees, 0)->space, 0x10000,
+				16, DREGS_WRITE, &claim));
+	watch_publish(tracees);
+	watch_release(&tracees->watch, &claim);
+	watch_publish(tracees);
+}
+
+static void what_a_stall_has_lacked_is_opened_behind_it(void **state)
+{
+	struct driven *driven;
+	struct tracees *tracees;
+	uint64_t lacked;
+	int next;
+
+	(void)state;
+	skip_without(&watch_by_perf);
+	skip_without(&watch_by_cpu);
+	driven = start(&watch_by_perf, work_write, work_write);
+	tracees = &driven->engine.core.tracees;
+	tracees->watch.many = 1;
+	driven_until(driven, watches_by(driven, &watch_by_cpu));
+	lacked = tracees->stats->out_of_registers;
+	next = next_file();
+	wide(tracees);
+	assert_int_equal(next_file(), next);
+	assert_int_equal(tracees->stats->out_of_registers, lacked + 1);
+	watch_suit(tracees, false, clock_now_ns());
+	assert_true(watch_is_changing(&tracees->watch));
+	driven_until(driven, !watch_is_changing(&tracees->watch));
+	assert_ptr_equal(tracees->watch.ops, &watch_by_cpu);
+	/* unless somebody else has it now */
+	if (!watch_cpu_refused(&tracees->watch)) {
+		next = next_file();
+		wide(tracees);
+		assert_int_equal(next_file(), next);
+		assert_int_equal(tracees->stats->out_of_registers, lacked + 1);
+	}
+	watch_suit(tracees, false, clock_now_ns());
+	assert_false(watch_is_changing(&tracees->watch));
+	driven_end(driven);
+}
+
 /* Events of processors see the memory of one process, and of those apart. */
 static void the_back_end_suits_what_processes_share(void **state)
 {
@@ -985,6 +1033,7 @@ int main(void)
 		cmocka_unit_test(
 			what_is_forgotten_in_its_stall_is_not_armed_again),
 		cmocka_unit_test(no_stall_waits_for_the_events_of_processors),
+		cmocka_unit_test(what_a_stall_has_lacked_is_opened_behind_it),
 		cmocka_unit_test(the_back_end_suits_what_processes_share),
 		cmocka_unit_test(a_cpu_event_records_the_other_writer),
 		cmocka_unit_test(
