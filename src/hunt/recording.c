@@ -18,13 +18,8 @@ static struct error *wrong(const struct recording *recording,
 			   const struct trace_item *item, const char *what,
 			   uint32_t id)
 {
-	const unsigned char *at = item->payload;
-
 	return error_create(ERROR_FORMAT, "%s: byte %zu: %s %u is not known",
-			    recording->file.path,
-			    (size_t)(at - recording->file.bytes) -
-				    sizeof(struct trace_chunk),
-			    what, id);
+			    recording->file.path, item->at, what, id);
 }
 
 /* Make a place for an id, or find that it has; NULL: out of memory. */

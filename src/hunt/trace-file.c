@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "hunt/trace-events.h"
+#include "hunt/trace-packed.h"
 #include "hunt/trace-stream.h"
 
 /* Whether `size' bytes hold n texts, each with its zero. */
@@ -125,6 +126,7 @@ static const struct {
 	[TRACE_STREAM] = { sizeof(struct trace_stream), stream_fits },
 	[TRACE_STREAM_END] = { sizeof(struct trace_stream_end), NULL },
 	[TRACE_CHANNEL] = { sizeof(struct trace_channel), NULL },
+	[TRACE_CELLS] = { sizeof(struct trace_cells), NULL },
 	[TRACE_WHOLE_CELL] = { sizeof(struct trace_cell), NULL },
 };
 
@@ -206,6 +208,7 @@ void trace_file_close(struct trace_file *trace)
 void trace_file_rewind(struct trace_file *trace)
 {
 	trace->at = sizeof(trace->header);
+	trace->cells.left = 0;
 	trace->ended = false;
 }
 
@@ -222,6 +225,7 @@ static bool take_chunk(struct trace_file *trace, struct trace_item *ret)
 	if (padded > left - sizeof(chunk))
 		return false;
 	ret->type = chunk.type;
+	ret->at = trace->at;
 	ret->size = chunk.size;
 	ret->payload = trace->bytes + trace->at + sizeof(chunk);
 	trace->at += sizeof(chunk) + padded;
@@ -239,23 +243,57 @@ static bool item_fits(struct trace_item *item)
 	       types[item->type].fits(item, item->size - size);
 }
 
-struct error *trace_file_next(struct trace_file *trace, struct trace_item *ret)
+static struct error *too_short(const struct trace_file *trace)
+{
+	return error_create(ERROR_FORMAT,
+			    "%s: the chunk at byte %zu is too short",
+			    trace->path, trace->chunk);
+}
+
+/* The next chunk of a known type; its payload is NULL at the end. */
+static struct error *next_chunk(struct trace_file *trace,
+				struct trace_item *ret)
 {
 	struct trace_item item = { 0 };
-	size_t at;
 
 	do {
-		at = trace->at;
+		trace->chunk = trace->at;
 		if (!take_chunk(trace, &item)) {
 			memset(ret, 0, sizeof(*ret));
 			return NULL;
 		}
 	} while (!is_known(item.type));
 	if (!item_fits(&item))
-		return error_create(ERROR_FORMAT,
-				    "%s: the chunk at byte %zu is too short",
-				    trace->path, at);
+		return too_short(trace);
 	trace->ended = item.type == TRACE_END;
 	*ret = item;
 	return NULL;
+}
+
+static struct error *next_cell(struct trace_file *trace, struct trace_item *ret)
+{
+	if (!trace_cells_next(&trace->cells))
+		return too_short(trace);
+	*ret = (struct trace_item){
+		.type = TRACE_CELL,
+		.at = trace->chunk,
+		.size = sizeof(trace->cells.cell),
+		.payload = &trace->cells.cell,
+		.behind = &trace->cells.cell + 1,
+	};
+	return NULL;
+}
+
+struct error *trace_file_next(struct trace_file *trace, struct trace_item *ret)
+{
+	struct error *err;
+
+	while (trace->cells.left == 0) {
+		err = next_chunk(trace, ret);
+		if (err || ret->type != TRACE_CELLS)
+			return err;
+		trace_cells_begin(&trace->cells, ret->payload, ret->behind,
+				  ret->size - sizeof(struct trace_cells));
+	}
+	return next_cell(trace, ret);
 }

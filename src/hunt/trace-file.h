@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hunt/trace-cells.h"
 #include "hunt/trace-format.h"
 
 struct error;
@@ -21,12 +22,18 @@ struct trace_file {
 	const unsigned char *bytes; /* the file, mapped */
 	size_t size;
 	size_t at; /* where the next chunk begins */
+	size_t chunk; /* where the last one that was read does */
+	struct trace_unpacked cells; /* of the last one, a TRACE_CELLS */
 	bool ended; /* the last chunk that was read is TRACE_END */
 };
 
-/* A chunk; valid until trace_file_close(). */
+/*
+ * A chunk; valid until trace_file_close(), but a cell until the next item only. Those of
+ * a TRACE_CELLS come as TRACE_CELL, one by one.
+ */
 struct trace_item {
 	uint32_t type; /* enum trace_type */
+	size_t at; /* of the chunk, in the file */
 	size_t size;
 	const void *payload; /* aligned to 8 bytes */
 	const void *behind; /* what is behind the structure */

@@ -15,9 +15,8 @@
  * Sequence numbers count the recorded accesses of the process, from 1. With
  * TRACE_TOTAL_ORDER, they are the order in which the accesses happened.
  *
- * Only fixed-width types: recorders that are linked without a C library include
- * this file and trace-events.h, which has the chunks from TRACE_LOCKSET on. Ids
- * are from 1; 0 is none.
+ * Only fixed-width types: recorders without a C library include this file and
+ * trace-events.h (the chunks from TRACE_LOCKSET on). Ids are from 1; 0 is none.
  */
 #ifndef HUNT_TRACE_FORMAT_H
 #define HUNT_TRACE_FORMAT_H
@@ -25,7 +24,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC "racetrc" /* and its zero: 8 bytes */
-#define TRACE_VERSION 2
+#define TRACE_VERSION 3
 #define TRACE_STACK_MAX 8 /* return addresses of a stack top */
 #define TRACE_GRANULE 8 /* bytes of memory that a cell speaks of */
 #define TRACE_NEVER UINT64_MAX /* a sequence number: not so far */
@@ -71,6 +70,7 @@ enum trace_type {
 	TRACE_TRANSFER,
 	TRACE_CLOCK,
 	TRACE_UNABLE,
+	TRACE_CELLS, /* trace-packed.h: the reader makes TRACE_CELL of it */
 	TRACE_WHOLE_CELL = 64, /* a trace_cell of src/recorder/whole.h */
 };
 

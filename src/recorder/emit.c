@@ -9,6 +9,7 @@
 
 #include "hunt/trace-events.h"
 #include "hunt/trace-format.h"
+#include "recorder/cells.h"
 #include "recorder/os.h"
 #include "recorder/recorder.h"
 #include "recorder/slots.h"
@@ -228,9 +229,8 @@ static uint32_t write_block(struct recorder *recorder, struct block *block)
 	return chunk.id;
 }
 
-static void write_cell(struct recorder *recorder, enum trace_type type,
-		       uint64_t address, const struct slot *slot,
-		       uint32_t block)
+static struct trace_cell cell_of(struct recorder *recorder, uint64_t address,
+				 const struct slot *slot, uint32_t block)
 {
 	struct use *use = use_at(&recorder->uses, slot->use);
 	uint64_t last = (uint64_t)slot->last * 256;
@@ -251,38 +251,57 @@ static void write_cell(struct recorder *recorder, enum trace_type type,
 	};
 
 	write_lockset(recorder, slot->common);
-	write_one(recorder, type, &cell, sizeof(cell));
-	recorder->cells += type == TRACE_CELL;
+	return cell;
+}
+
+static void write_cells(struct recorder *recorder, const struct cells *cells)
+{
+	writer_chunk(&recorder->writer, TRACE_CELLS, &cells->head,
+		     sizeof(cells->head), cells->bytes, cells->size);
+	recorder->cells += cells->head.count;
 }
 
 /* The cells of a granule, if threads share it and one wrote. */
 static void write_granule(struct recorder *recorder, uint64_t address,
 			  const struct granule *granule, struct block *block)
 {
+	struct cells cells;
 	uint32_t number;
 
 	if (!granule->shared || !granule->written)
 		return;
 	number = write_block(recorder, block);
-	for (uint32_t i = 0; i < granule->count; i++)
-		write_cell(recorder, TRACE_CELL, address,
-			   granule_slot(&recorder->shadow, granule, i), number);
+	cells_begin(&cells, address, number);
+	for (uint32_t i = 0; i < granule->count; i++) {
+		/* it writes what the cell names */
+		const struct trace_cell cell = cell_of(
+			recorder, address,
+			granule_slot(&recorder->shadow, granule, i), number);
+
+		if (!cells_has_room(&cells)) {
+			write_cells(recorder, &cells);
+			cells_begin(&cells, address, number);
+		}
+		cells_add(&cells, &cell);
+	}
+	write_cells(recorder, &cells);
 }
 
 static void write_whole(struct recorder *recorder, uint64_t address,
 			const struct whole_granule *granule,
 			struct block *block)
 {
-	const struct whole_cell *cell;
+	const struct whole_cell *whole;
+	struct trace_cell cell;
 	uint32_t number;
 
 	if (!granule->shared || !granule->written)
 		return;
 	number = write_block(recorder, block);
-	for (uint32_t id = granule->cells; id != 0; id = cell->next) {
-		cell = whole_cell_at(&recorder->whole, id);
-		write_cell(recorder, TRACE_WHOLE_CELL, address, &cell->slot,
-			   number);
+	for (uint32_t id = granule->cells; id != 0; id = whole->next) {
+		whole = whole_cell_at(&recorder->whole, id);
+		cell = cell_of(recorder, address, &whole->slot, number);
+		write_one(recorder, TRACE_WHOLE_CELL, &cell, sizeof(cell));
 	}
 }
 

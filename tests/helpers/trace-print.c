@@ -224,6 +224,7 @@ static void print_item(const struct trace_item *item)
 		break;
 	case TRACE_UNLOAD:
 	case TRACE_ACCESSES:
+	case TRACE_CELLS: /* they came as TRACE_CELL */
 	case TRACE_WHOLE_CELL:
 		break;
 	}

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "hunt/trace-events.h"
+#include "hunt/trace-packed.h"
 
 static char folder[32], path[48];
 static unsigned char bytes[4096];
@@ -145,6 +146,64 @@ static void chunks_come_in_order_with_what_is_behind(void **state)
 	trace_file_close(&trace);
 }
 
+/* Two cells: flags, thread, descriptor, ordinal, first, lockset. */
+static const char two_cells[] = "\0\1\2\0\6\0"
+				"\0\3\2\0\2\0";
+
+static void assert_cell(struct trace_file *trace, uint32_t thread,
+			uint64_t first)
+{
+	struct trace_item item;
+	const struct trace_cell *cell;
+
+	assert_null(trace_file_next(trace, &item));
+	assert_int_equal(item.type, TRACE_CELL);
+	assert_int_equal(item.size, sizeof(*cell));
+	cell = item.payload;
+	assert_int_equal(cell->address, 0x1000);
+	assert_int_equal(cell->block, 9);
+	assert_int_equal(cell->thread, thread);
+	assert_int_equal(cell->first, first);
+}
+
+static void packed_cells_come_one_by_one(void **state)
+{
+	struct trace_cells cells = { .address = 0x1000,
+				     .block = 9,
+				     .count = 2 };
+	struct trace_cells none = { .address = 0x2000 };
+	struct trace_file trace;
+
+	(void)state;
+	add_chunk(TRACE_CELLS, &none, sizeof(none), NULL, 0);
+	add_chunk(TRACE_CELLS, &cells, sizeof(cells), two_cells, 12);
+	add_end();
+	open_file(&trace);
+	assert_cell(&trace, 1, 3);
+	trace_file_rewind(&trace);
+	assert_cell(&trace, 1, 3);
+	assert_cell(&trace, 3, 4);
+	assert_type(&trace, TRACE_END);
+	trace_file_close(&trace);
+}
+
+static void packed_cells_that_are_too_few_are_refused(void **state)
+{
+	struct trace_cells cells = { .address = 0x1000,
+				     .block = 9,
+				     .count = 3 };
+	struct trace_file trace;
+	struct trace_item item;
+
+	(void)state;
+	add_chunk(TRACE_CELLS, &cells, sizeof(cells), two_cells, 12);
+	open_file(&trace);
+	assert_cell(&trace, 1, 3);
+	assert_cell(&trace, 3, 4);
+	assert_refused(trace_file_next(&trace, &item), "the chunk at byte 40");
+	trace_file_close(&trace);
+}
+
 static void unknown_types_are_passed_over(void **state)
 {
 	struct trace_file trace;
@@ -240,7 +299,7 @@ static void other_versions_are_refused(void **state)
 	(void)state;
 	bytes[8] = TRACE_VERSION + 1;
 	write_file();
-	assert_refused(trace_file_open(path, &trace), "of version 3, not 2");
+	assert_refused(trace_file_open(path, &trace), "of version 4, not 3");
 }
 
 static void missing_file_is_an_error_with_its_name(void **state)
@@ -260,6 +319,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(chunks_come_in_order_with_what_is_behind),
+		TEST(packed_cells_come_one_by_one),
+		TEST(packed_cells_that_are_too_few_are_refused),
 		TEST(unknown_types_are_passed_over),
 		TEST(cut_off_anywhere_is_an_end_that_is_none),
 		TEST(text_without_its_end_is_refused),
