@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record [--qemu] [--lossless] [--whole] [--stacks] [--code] [--window KIB]
- * [--memory MIB] [--timeout MS] FOLDER COMMAND [ARGUMENT...]: records the command, by
- * Valgrind or by QEMU, and ends with its status; 99 when there is no recorder, 125
- * after another error.
+ * record [--qemu] [--breakpoints] [--lossless] [--whole] [--stacks] [--code]
+ * [--window KIB] [--memory MIB] [--timeout MS] FOLDER COMMAND [ARGUMENT...]: records
+ * the command, by Valgrind, by QEMU or by breakpoints, and ends with its status; 99
+ * when there is no recorder, 125 after another error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,15 +11,18 @@
 
 #include "base/error.h"
 #include "hunt/record-qemu.h"
+#include "hunt/record-stops.h"
 #include "hunt/record.h"
 
-static bool by_qemu;
+static bool by_qemu, by_breakpoints;
 
 /* The number of arguments that the option at argv takes up; 0: it is none. */
 static int take_option(char **argv, struct record_options *options)
 {
 	if (strcmp(argv[0], "--qemu") == 0)
 		by_qemu = true;
+	else if (strcmp(argv[0], "--breakpoints") == 0)
+		by_breakpoints = true;
 	else if (strcmp(argv[0], "--lossless") == 0)
 		options->lossless = true;
 	else if (strcmp(argv[0], "--stacks") == 0)
@@ -39,6 +42,21 @@ static int take_option(char **argv, struct record_options *options)
 	return strchr("mt", argv[0][2]) || argv[0][3] == 'i' ? 2 : 1;
 }
 
+static struct error *record_command(char *const *argv, const char *folder,
+				    const struct record_options *options,
+				    struct record_result *ret)
+{
+	struct error *err;
+
+	if (by_breakpoints)
+		return record_by_stops(argv, folder, options, ret);
+	err = by_qemu ? record_qemu_check() : record_check();
+	if (err)
+		return err;
+	return (by_qemu ? record_qemu_run : record_run)(argv, folder, options,
+							ret);
+}
+
 int main(int argc, char **argv)
 {
 	struct record_options options = { 0 };
@@ -53,10 +71,7 @@ int main(int argc, char **argv)
 		fputs("usage: record [OPTION...] FOLDER COMMAND...\n", stderr);
 		return 2;
 	}
-	err = by_qemu ? record_qemu_check() : record_check();
-	if (!err)
-		err = (by_qemu ? record_qemu_run : record_run)(
-			argv + 1, argv[0], &options, &result);
+	err = record_command(argv + 1, argv[0], &options, &result);
 	if (err) {
 		int status = err->kind == ERROR_UNSUPPORTED ? 99 : 125;
 
