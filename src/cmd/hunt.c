@@ -505,6 +505,7 @@ static struct error *hunt_judged(const struct hunt_options *options,
 					 : (uint32_t)
 						   options->replaying.instances,
 			 .silent = true,
+			 .until_all = options->wanted != NULL,
 			 .until_exit_of = options->until_exit_of,
 			 .backend = options->backend ? options->backend
 						     : "auto",

@@ -147,7 +147,9 @@ static void holding_others(const struct hunt_side *side, struct wire_hunt *wire)
 	}
 }
 
-static struct error *holding_side(const struct holding_side *wanted, bool many,
+/* many: of a run of many sides */
+static struct error *holding_side(const struct holding_config *config,
+				  const struct holding_side *wanted, bool many,
 				  struct holding_spec *spec,
 				  struct session_side *ret)
 {
@@ -158,7 +160,8 @@ static struct error *holding_side(const struct holding_side *wanted, bool many,
 		.wire = { .any = !side->thread_path,
 			  .ordinal = side->ordinal,
 			  .hold_ns = wanted->hold_ns,
-			  .by_text = many },
+			  .by_text = many,
+			  .until_all = config->until_all },
 		.program = side->program,
 		.partners = &spec->partners,
 		.busy = &spec->busy,
@@ -204,6 +207,9 @@ static unsigned int holding_result(const struct wire_hunted *news,
 	case WIRE_HUNT_MET:
 		if (holding_synchronizes(race))
 			return TARGET_ORDERED;
+		/* of no race, nothing is known before the end */
+		if (!race && news->more)
+			return TARGET_PENDING;
 		return race ? TARGET_PROVOKED : TARGET_TIMEOUT;
 	case WIRE_HUNT_QUIET:
 		return TARGET_TIMEOUT;
@@ -229,6 +235,10 @@ static void holding_hunted(void *context, const struct wire_hunted *news,
 	/* the others may have come earlier, for which it is not tried again */
 	if (result == TARGET_ORDERED && !race &&
 	    tries_are_late(side->side, side->hold_ns, news->before_ns))
+		result = TARGET_PENDING;
+	side->synchronizes |= holding_synchronizes(race);
+	/* nobody else has come since */
+	if (result == TARGET_TIMEOUT && side->synchronizes)
 		result = TARGET_PENDING;
 	outcome->runs = 1;
 	if (news->reached > outcome->reached)
@@ -393,8 +403,8 @@ struct error *holding_run(const struct holding_config *config,
 
 		specs[i].partners = specs[i].busy = specs[i].stack =
 			(struct vec)VEC_INIT(struct where);
-		err = holding_side(&sides[i], count > HOLDING_FEW, &specs[i],
-				   &side);
+		err = holding_side(config, &sides[i], count > HOLDING_FEW,
+				   &specs[i], &side);
 		if (!err && !vec_push(&list, &side))
 			err = error_nomem;
 	}

@@ -23,6 +23,7 @@ struct holding_config {
 	uint64_t timeout_ns; /* the run is ended after it; 0: never */
 	uint32_t replay_instances; /* of each race; 0: none */
 	bool silent; /* the command's output goes nowhere */
+	bool until_all; /* a hold waits for all partners of its side */
 	const char
 		*until_exit_of; /* the client (hunt/companion.h); NULL: none */
 	const char *backend; /* a name of tracee/backend.h, or "auto" */
@@ -39,6 +40,7 @@ struct holding_side {
 	 * register was free in time, or its thread died while it was held.
 	 */
 	struct target_outcome outcome;
+	bool synchronizes; /* it has met accesses that synchronize */
 };
 
 /* What a run has to tell besides; each may be NULL. */

@@ -416,6 +416,20 @@ static bool hunt_is_settled(const struct wire_hunted *news)
 	       news->end == WIRE_HUNT_ALONE;
 }
 
+/* The hold is over: what the next side meets is told apart from its races. */
+static void session_side_over(struct session *session,
+			      const struct wire_hunted *news)
+{
+	uint64_t bit = UINT64_C(1) << news->side;
+
+	if (session->hunting.met & bit)
+		session_races_forget(session);
+	session->hunting.met &= ~bit;
+	session->hunting.told |= bit;
+	if (hunt_is_settled(news))
+		session->hunting.settled |= bit;
+}
+
 void session_hunted(struct session *session, const struct wire_hunted *news)
 {
 	size_t count = session->config->hunt->count;
@@ -429,11 +443,10 @@ void session_hunted(struct session *session, const struct wire_hunted *news)
 		race = session->races.met;
 	if (race) {
 		race->target = session_side_at(session, news->side)->id;
-		session_races_forget(session);
+		session->hunting.met |= UINT64_C(1) << news->side;
 	}
-	session->hunting.told |= UINT64_C(1) << news->side;
-	if (hunt_is_settled(news))
-		session->hunting.settled |= UINT64_C(1) << news->side;
+	if (!news->more)
+		session_side_over(session, news);
 	if (session->sink->hunted)
 		session->sink->hunted(session->sink->context, news, race,
 				      &session->hunting.waits);

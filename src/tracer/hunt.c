@@ -21,6 +21,7 @@
 #include "tracer/engine.h"
 #include "tracer/hunt-count.h"
 #include "tracer/hunt-loader.h"
+#include "tracer/hunt-meet.h"
 #include "tracer/hunt-registers.h"
 #include "tracer/hunt-text.h"
 #include "tracer/hunt-waits.h"
@@ -45,6 +46,7 @@ static void hunt_target_free(struct hunt_target *target)
 {
 	vec_deinit(&target->counts);
 	vec_deinit(&target->waits);
+	vec_deinit(&target->met);
 	free(target);
 }
 
@@ -238,6 +240,7 @@ void hunt_take(struct engine *engine, const void *payload, size_t size)
 	memcpy(target->place.path, wire->path, sizeof(wire->path));
 	target->counts = (struct vec)VEC_INIT(struct hunt_count);
 	target->waits = (struct vec)VEC_INIT(struct wire_hunt_wait);
+	target->met = (struct vec)VEC_INIT(uint64_t);
 	target->news = (struct wire_hunted){ .side = wire->side };
 	target->begun = !hunt_is_held_up(engine, wire->site.program);
 	hunt_mark_sites(&target->wire);
@@ -418,10 +421,24 @@ static void hunt_pass(struct engine *engine, struct hunt_target *target)
 		hunt_over(engine, target, WIRE_HUNT_UNTRIED);
 }
 
+/* It has met a partner that was held; does it wait for others? */
+static bool hunt_goes_on(struct engine *engine, struct hunt_target *target)
+{
+	bool more = hunt_meet(target, engine->hunt.early_end) == STALL_STAYS;
+
+	if (more)
+		hunt_tell_meeting(engine);
+	return more;
+}
+
 /* The thread stands before the side itself. */
 static void hunt_hold(struct engine *engine, struct hunt_target *target,
 		      struct thread *thread, const struct x86_registers *regs)
 {
+	const struct stall_terms terms = { .length_ns = target->wire.hold_ns,
+					   .over = hunt_held_over,
+					   .met = hunt_meet_focus,
+					   .told = hunt_tell_meeting };
 	struct hunt *hunt = &engine->hunt;
 
 	if (hunt->holds && hunt->focus != target) {
@@ -429,7 +446,8 @@ static void hunt_hold(struct engine *engine, struct hunt_target *target,
 		return;
 	}
 	if (hunt->holds &&
-	    stall_meet(engine, thread, &target->wire.site, regs)) {
+	    stall_meet(engine, thread, &target->wire.site, regs) &&
+	    !hunt_goes_on(engine, target)) {
 		hunt_over(engine, target, WIRE_HUNT_MET);
 		return;
 	}
@@ -444,8 +462,7 @@ static void hunt_hold(struct engine *engine, struct hunt_target *target,
 	target->news.before_ns = hunt->moved_ns - target->early_ns;
 	log_debug(LOG_TARGET, "thread %d is held at side %u", (int)thread->tid,
 		  target->wire.side);
-	if (!stall_hold(engine, thread, &target->wire.site, regs,
-			target->wire.hold_ns, hunt_held_over)) {
+	if (!stall_hold(engine, thread, &target->wire.site, regs, &terms)) {
 		hunt->holds = false;
 		hunt_over(engine, target, WIRE_HUNT_LOST);
 		return;
@@ -467,6 +484,7 @@ static void hunt_partner_came(struct engine *engine, struct thread *thread,
 			      const struct x86_registers *regs)
 {
 	struct hunt *hunt = &engine->hunt;
+	struct stall_terms terms = { .over = hunt_early_over };
 
 	if (hunt->holds) {
 		stall_meet(engine, thread, site, regs);
@@ -476,8 +494,9 @@ static void hunt_partner_came(struct engine *engine, struct thread *thread,
 	    hunt_is_own(hunt->focus, thread))
 		return;
 	hunt->holds = true;
-	if (!stall_hold(engine, thread, site, regs, hunt->focus->wire.hold_ns,
-			hunt_early_over))
+	hunt->early_end = wire_site_end(site);
+	terms.length_ns = hunt->focus->wire.hold_ns;
+	if (!stall_hold(engine, thread, site, regs, &terms))
 		hunt->holds = false;
 }
 

@@ -7,7 +7,8 @@
  * have a watch on the bytes, and breakpoints at the recorded partners. Both are
  * needed: the watch alone misses partners that pass while it is being armed, and
  * the partners alone miss what the recording has not seen. Whoever comes makes a
- * conflict, which is told as that of a stall is.
+ * conflict, which is told as that of a stall is, and ends the hold, unless the side
+ * waits for all its partners (hunt-meet.h).
  *
  * Executions are counted by an execution breakpoint in a debug register, of that
  * thread alone, so that no other is disturbed and none is missed: by its stops
@@ -97,6 +98,7 @@ struct hunt_target {
 	bool updated; /* `update' has come in such a hold, and waits for its end */
 	struct wire_hunt update;
 	struct vec waits; /* of struct wire_hunt_wait, to be told with news */
+	struct vec met; /* of uint64_t: after the instructions that have come */
 	struct wire_hunted news;
 };
 
@@ -133,6 +135,7 @@ struct hunt {
 	struct vec targets; /* of struct hunt_target *, owned */
 	struct hunt_target *focus; /* whose partners are armed; NULL: none's */
 	bool holds; /* a thread is held, at the focus or at a partner of it */
+	uint64_t early_end; /* after the partner where one was held last */
 	bool met; /* another one came, and nobody has waited at a loader since */
 	struct hunt_partner partners[WIRE_HUNT_PARTNERS];
 	size_t partner_count;

@@ -279,9 +279,9 @@ static struct thread *stall_close(struct engine *engine, struct stall *stall,
 	}
 	if (stall->young && outcome == WIRE_QUIET)
 		pool_rearm_stalled(&engine->pool, &stall->site, now);
-	if (stall->over)
-		stall->over(engine, outcome, now - stall->begun_ns,
-			    stall_moved(engine, stall, thread, now));
+	if (stall->terms.over)
+		stall->terms.over(engine, outcome, now - stall->begun_ns,
+				  stall_moved(engine, stall, thread, now));
 	delays_deinit(&stall->delays);
 	free(stall);
 	return thread;
@@ -346,13 +346,61 @@ static struct stall *stall_create(struct thread *thread,
 	return stall;
 }
 
+static bool stall_fully_watched(const struct stall *stall)
+{
+	for (int i = 0; i < stall->access_count; i++) {
+		const struct stall_access *access = &stall->accesses[i];
+
+		if (!access->claimed ||
+		    access->claim.claim.covered < access->access.size)
+			return false;
+	}
+	return true;
+}
+
+/* Bytes that no register watches would have changed without a trap. */
+static enum stall_meeting
+stall_meeting(struct engine *engine, const struct stall *stall, uint64_t after)
+{
+	return stall->terms.met && stall_fully_watched(stall)
+		       ? stall->terms.met(engine, after)
+		       : STALL_ENDS;
+}
+
+/* Tell the conflict, and end the stall if it is to end. */
+static void stall_tell_meeting(struct engine *engine, struct stall *stall,
+			       enum stall_meeting meeting,
+			       struct conflict_message *conflict)
+{
+	if (meeting == STALL_ENDS)
+		stall_end(engine, stall, WIRE_RACED);
+	conflict_finish(&engine->core, &engine->replays, conflict);
+	if (meeting == STALL_STAYS)
+		stall->terms.told(engine);
+}
+
+/* The thread that conflicts is stopped. */
+static void stall_capture(struct engine *engine, struct stall *stall,
+			  enum stall_meeting meeting, struct thread *other,
+			  struct conflict_message *conflict)
+{
+	replays_capture(&engine->replays, stall, other, &conflict->wire);
+	if (meeting == STALL_ENDS)
+		freeze_take(&engine->freeze, stall, other, &conflict->wire);
+}
+
 /* A thread about to make the accesses of `arrival` met a stalled one. */
 static void stall_collide(struct engine *engine, struct stall *stall, int i,
 			  const struct stall *arrival, int j, uint64_t shift)
 {
-	struct conflict_message *conflict =
-		conflict_create(stall, i, WIRE_COLLISION, NULL);
+	const struct wire_site *site = &arrival->site;
+	enum stall_meeting meeting =
+		stall_meeting(engine, stall, wire_site_end(site));
+	struct conflict_message *conflict;
 
+	if (meeting == STALL_KNOWS)
+		return;
+	conflict = conflict_create(stall, i, WIRE_COLLISION, NULL);
 	if (conflict) {
 		struct wire_side *side = &conflict->wire.sides[1];
 
@@ -360,19 +408,16 @@ static void stall_collide(struct engine *engine, struct stall *stall, int i,
 		snapshot_thread(arrival->hold.thread, &arrival->regs, side,
 				conflict->stacks[1]);
 		side->before = true;
-		side->site = arrival->site.id;
+		side->site = site->id;
 		side->access = arrival->accesses[j].access;
 		snapshot_machine(&arrival->hold.thread->process->space->memory,
 				 arrival->hold.thread, side->access.address,
 				 side, conflict->machines[1]);
-		replays_capture(&engine->replays, stall, arrival->hold.thread,
-				&conflict->wire);
-		freeze_take(&engine->freeze, stall, arrival->hold.thread,
-			    &conflict->wire);
+		stall_capture(engine, stall, meeting, arrival->hold.thread,
+			      conflict);
 	}
 	engine->core.stats.collisions++;
-	stall_end(engine, stall, WIRE_RACED);
-	conflict_finish(&engine->core, &engine->replays, conflict);
+	stall_tell_meeting(engine, stall, meeting, conflict);
 }
 
 /* Does access j of the arrival, where the stall has those bytes, meet it? */
@@ -431,18 +476,6 @@ static void stall_watch(struct engine *engine, struct stall *stall)
 			engine->core.stats.out_of_registers++;
 	}
 	watch_publish(&engine->core.tracees);
-}
-
-static bool stall_fully_watched(const struct stall *stall)
-{
-	for (int i = 0; i < stall->access_count; i++) {
-		const struct stall_access *access = &stall->accesses[i];
-
-		if (!access->claimed ||
-		    access->claim.claim.covered < access->access.size)
-			return false;
-	}
-	return true;
 }
 
 static void stall_plan_look(const struct engine *engine, struct stall *stall,
@@ -553,8 +586,8 @@ static void stall_set_length(struct engine *engine, struct stall *stall)
 	uint64_t longest = stall->waited_ns / STALL_WAIT_PART;
 	uint64_t lent = 0, young = stall_most_young(stall);
 
-	stall->length_ns = stall->asked_ns;
-	if (stall->over)
+	stall->length_ns = stall->terms.length_ns;
+	if (stall->terms.over)
 		return;
 	stall->young = young < most;
 	if (stall->young)
@@ -576,8 +609,8 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	uint64_t now = clock_now_ns();
 
 	if (!vec_push(&engine->stalls.list, &stall)) {
-		if (stall->over)
-			stall->over(engine, WIRE_ABANDONED, 0, 0);
+		if (stall->terms.over)
+			stall->terms.over(engine, WIRE_ABANDONED, 0, 0);
 		free(stall);
 		/* that of a stall which has given way to this one */
 		watch_retire(&engine->core.tracees);
@@ -604,7 +637,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	if (engine->core.tracees.watch.ops->live)
 		stall_begin_values(stall);
 	/* not before: reading it takes time in which the others run */
-	if (stall->over)
+	if (stall->terms.over)
 		delays_begin(&stall->delays, &engine->core.tracees, thread,
 			     now);
 	if (stall->site.pair != 0)
@@ -762,7 +795,7 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 
 bool stall_hold(struct engine *engine, struct thread *thread,
 		const struct wire_site *site, const struct x86_registers *regs,
-		uint64_t length_ns, stall_over *over)
+		const struct stall_terms *terms)
 {
 	struct stall *stall = stall_create(thread, site, regs);
 
@@ -770,8 +803,7 @@ bool stall_hold(struct engine *engine, struct thread *thread,
 		free(stall);
 		return false;
 	}
-	stall->asked_ns = length_ns;
-	stall->over = over;
+	stall->terms = *terms;
 	stall_begin(engine, stall);
 	return true;
 }
@@ -835,36 +867,54 @@ static void stall_place_trap(const struct engine *engine, uint8_t slots,
 	}
 }
 
+/* NULL: out of memory. */
+static struct conflict_message *
+stall_describe_trap(const struct engine *engine, const struct stall *stall,
+		    int access, uint8_t slots, const struct thread *thread,
+		    const struct x86_registers *regs)
+{
+	struct conflict_message *conflict =
+		conflict_create(stall, access, WIRE_WATCHPOINT, NULL);
+	struct wire_side *side;
+
+	if (!conflict)
+		return NULL;
+	side = &conflict->wire.sides[1];
+	stall_place_trap(engine, slots, thread, &conflict->wire);
+	snapshot_thread(thread, regs, side, conflict->stacks[1]);
+	snapshot_machine(&thread->process->space->memory, thread,
+			 stall->accesses[access].access.address +
+				 conflict->wire.shift,
+			 side, conflict->machines[1]);
+	if (regs->orig_rax < SYSCALL_MAX)
+		side->syscall = (int32_t)regs->orig_rax;
+	return conflict;
+}
+
 bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 		const uint64_t gens[DREGS_SLOTS])
 {
 	struct conflict_message *conflict;
 	struct x86_registers regs;
+	enum stall_meeting meeting;
 	struct stall *stall;
 	int access;
 
 	stall = stall_of_trap(engine, slots, gens, &access);
 	if (!stall || !thread_ok(thread, trace_registers(thread->tid, &regs)))
 		return false;
-	conflict = conflict_create(stall, access, WIRE_WATCHPOINT, NULL);
-	if (conflict) {
-		struct wire_side *side = &conflict->wire.sides[1];
-
-		stall_place_trap(engine, slots, thread, &conflict->wire);
-		snapshot_thread(thread, &regs, side, conflict->stacks[1]);
-		snapshot_machine(&thread->process->space->memory, thread,
-				 stall->accesses[access].access.address +
-					 conflict->wire.shift,
-				 side, conflict->machines[1]);
-		if (regs.orig_rax < SYSCALL_MAX)
-			side->syscall = (int32_t)regs.orig_rax;
-		replays_capture(&engine->replays, stall, thread,
-				&conflict->wire);
-		freeze_take(&engine->freeze, stall, thread, &conflict->wire);
+	meeting = stall_meeting(engine, stall, regs.rip);
+	if (meeting != STALL_KNOWS) {
+		conflict = stall_describe_trap(engine, stall, access, slots,
+					       thread, &regs);
+		if (conflict)
+			stall_capture(engine, stall, meeting, thread, conflict);
+		engine->core.stats.watch_traps++;
 	}
-	engine->core.stats.watch_traps++;
-	stall_end(engine, stall, WIRE_RACED);
-	conflict_finish(&engine->core, &engine->replays, conflict);
+	if (meeting != STALL_ENDS)
+		stall_begin_values(stall);
+	if (meeting != STALL_KNOWS)
+		stall_tell_meeting(engine, stall, meeting, conflict);
 	return true;
 }
 
@@ -972,7 +1022,7 @@ static bool stall_is_patient(const struct engine *engine, struct stall *stall,
 			   STALL_PATIENCE;
 	uint64_t more;
 
-	if (!stall->over || stall->grace)
+	if (!stall->terms.over || stall->grace)
 		return false;
 	more = delays_more(&stall->delays, &engine->core.tracees,
 			   stall->hold.thread,

@@ -32,6 +32,26 @@ enum { STALL_PATIENCE = 8 };
 typedef void stall_over(struct engine *engine, enum wire_outcome outcome,
 			uint64_t held_ns, uint64_t moved_ns);
 
+enum stall_meeting {
+	STALL_ENDS, /* the conflict is told, and the stall ends */
+	STALL_STAYS, /* it is told, and the thread is still held */
+	STALL_KNOWS, /* it was told before: as if there was none */
+};
+
+/*
+ * Another thread conflicts, by the instruction before `after', while registers watch
+ * all bytes.
+ */
+typedef enum stall_meeting stall_met(struct engine *engine, uint64_t after);
+
+/* Of a stall that is asked for. */
+struct stall_terms {
+	uint64_t length_ns;
+	stall_over *over; /* it is about to end */
+	stall_met *met; /* NULL: it ends at its first conflict */
+	void (*told)(struct engine *engine); /* after STALL_STAYS */
+};
+
 struct stall_access {
 	struct mem_access access;
 	struct watch_claim claim;
@@ -53,9 +73,7 @@ struct stall {
 	uint64_t waited_ns; /* its breakpoint, for the thread */
 	uint64_t begun_ns, length_ns, deadline_ns;
 	uint64_t long_ns; /* of length_ns, from the budget for long stalls */
-	uint64_t asked_ns; /* the length, where it is not drawn; else 0 */
-	/* of one that was asked for: it is about to end; or NULL */
-	stall_over *over;
+	struct stall_terms terms; /* over is NULL: it was not asked for */
 	struct delays delays; /* of one that was asked for */
 	uint64_t seen_ns; /* when others were last seen able to run */
 	bool young; /* it is short since its program begins (startup_stall_ns()) */
@@ -81,16 +99,16 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 			const struct x86_registers *regs);
 
 /*
- * The thread is stopped at the site, rip on it: stall it for that time, outside
- * of all budgets, and longer by what the others have to wait for a processor
- * (delays.h), by at most STALL_PATIENCE times it, or for the front end
+ * The thread is stopped at the site, rip on it: stall it for the time of the terms,
+ * outside of all budgets, and longer by what the others have to wait for a
+ * processor (delays.h), by at most STALL_PATIENCE times it, or for the front end
  * (startup.h), by at most as many times both lengths. `over' is called when the
  * stall ends, which may be at once; the thread goes on then. False: its bytes cannot
  * be read, and the caller resumes it.
  */
 bool stall_hold(struct engine *engine, struct thread *thread,
 		const struct wire_site *site, const struct x86_registers *regs,
-		uint64_t length_ns, stall_over *over);
+		const struct stall_terms *terms);
 
 /*
  * The thread is stopped before that instruction, and the caller resumes it:

@@ -40,6 +40,11 @@ struct wire_hunt {
 	uint64_t hold_ns; /* for how long the thread is held at most */
 	/* it is one of many: it may wait in the text, where registers are few */
 	bool by_text;
+	/*
+	 * The hold does not end when one has come: in its time, all partners are
+	 * waited for; where none is known, whoever comes
+	 */
+	bool until_all;
 	/* run-time return addresses on the stack, the innermost first */
 	uint64_t stack[WIRE_HUNT_STACK];
 	uint32_t stack_count;
@@ -76,6 +81,8 @@ struct wire_hunted {
 	uint64_t held_ns;
 	/* before that, by which other threads got on in other holds of the run */
 	uint64_t before_ns;
+	/* the conflict is of this side (WIRE_HUNT_MET), and the hold goes on */
+	bool more;
 };
 
 enum wire_hunt_other {

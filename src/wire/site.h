@@ -67,6 +67,12 @@ static inline bool wire_site_is(const struct wire_site *a,
 	return a->program == b->program && a->address == b->address;
 }
 
+/* What comes after the instruction. */
+static inline uint64_t wire_site_end(const struct wire_site *site)
+{
+	return site->address + site->insn.length;
+}
+
 /* Is the site armed beside the pool, and not counted in its size? */
 static inline bool wire_site_apart(const struct wire_site *site)
 {

@@ -102,18 +102,26 @@ for other in --store --targets --since; do
 	matches "which is told, $other" "$work/err" "--candidates .*$other"
 done
 
-# A hand-over orders two of these functions, and is not tried; the third one accesses
-# after it. There are no lines: they would be the same.
+# A report of two functions. There are no lines: they would be the same.
 reported()
 {
 	printf 'WARNING: ThreadSanitizer: data race (pid=1)\n'
 	printf '  Write of size 8 at 0x7b0400000000 by thread T2:\n'
-	printf '    #0 %s <null> (handed_over+0x1)\n\n' "$1"
+	printf '    #0 %s <null> (program+0x1)\n\n' "$1"
 	printf '  Previous write of size 8 at 0x7b0400000000 by thread T1:\n'
-	printf '    #0 %s <null> (handed_over+0x2)\n\n' "$2"
+	printf '    #0 %s <null> (program+0x2)\n\n' "$2"
 	printf '==================\n'
 }
 
+# late_read() comes to the held early_write() before late_write() does.
+reported early_write late_write >"$work/partners"
+hunted "another partner first" 66 "$work/partners" "$T/partners.O2" --hold 500ms
+is "another partner first: provoked" "$(outcomes)" provoked
+has "another partner first: is met, and once" "$report" type=race count=1 \
+	sides.1.frames.0.function=late_read
+
+# A hand-over orders two of these functions, and is not tried; the third one accesses
+# after it.
 {
 	reported swap_after swap_before
 	reported swap_after swap_late

@@ -46,6 +46,15 @@ static void work_add(struct arena *arena, struct lane *lane)
 	(void)lane;
 }
 
+/* It comes to the bytes that work_write() writes: twice to read, then to add. */
+static void work_read_and_add(struct arena *arena, struct lane *lane)
+{
+	if (lane->done < 2)
+		lane->result += do_read(&arena->data[0]);
+	else
+		do_add(&arena->data[0], 1);
+}
+
 /* It comes to no access, but runs. */
 static void work_nothing(struct arena *arena, struct lane *lane)
 {
@@ -385,6 +394,75 @@ static void without_memory_a_side_is_not_tried(void **state)
 	driven_end(driven);
 }
 
+/* A side that waits for these, of which the other thread reads first. */
+static struct wire_hunt side_with_partners(const char *const *partners)
+{
+	struct wire_hunt side = side_at_write();
+
+	side.until_all = true;
+	side.hold_ns = 3600 * CLOCK_NS_PER_S;
+	while (partners[side.partner_count]) {
+		side.partners[side.partner_count] =
+			site_at(partners[side.partner_count], 5);
+		side.partner_count++;
+	}
+	side.early_count = side.partner_count;
+	return side;
+}
+
+/* Each of two conflicts is told once, and then once what came of the side. */
+static void assert_met_both(struct driven *driven)
+{
+	driven_until(driven, lane_idle(0) && lane_idle(1));
+	assert_int_equal(sides_left(driven), 0);
+	driven_listen(driven);
+	assert_int_equal(driven->conflict_count, 2);
+	assert_int_equal(driven->hunted_count, 2);
+	assert_int_equal(driven->hunted.end, WIRE_HUNT_MET);
+	assert_false(driven->hunted.more);
+	assert_pristine(&driven->memory);
+	driven_end(driven);
+}
+
+static void a_hold_goes_on_until_the_partner_comes(void **state)
+{
+	static const char *const partners[] = { site_add, NULL };
+	lane_work *const work[] = { work_write, work_read_and_add };
+	struct driven *driven = start_with(work, 2);
+	const struct wire_hunt side = side_with_partners(partners);
+
+	(void)state;
+	take(driven, &side);
+	lane_start(0, 1);
+	driven_until(driven, driven->engine.hunt.holds);
+	lane_start(1, 2);
+	driven_until(driven, lane_idle(1));
+	driven_listen(driven);
+	assert_int_equal(driven->conflict_count, 1);
+	assert_int_equal(driven->hunted_count, 1);
+	assert_int_equal(driven->conflict.wire.evidence, WIRE_WATCHPOINT);
+	assert_true(driven->hunted.more);
+	assert_int_equal(driven->hunted.end, WIRE_HUNT_MET);
+	lane_start(1, 1);
+	assert_met_both(driven);
+}
+
+/* It was held at the first partner, before the side. */
+static void who_was_met_first_is_not_met_again(void **state)
+{
+	static const char *const partners[] = { site_read, site_add, NULL };
+	lane_work *const work[] = { work_write, work_read_and_add };
+	struct driven *driven = start_with(work, 2);
+	const struct wire_hunt side = side_with_partners(partners);
+
+	(void)state;
+	take(driven, &side);
+	lane_start(1, 3);
+	driven_until(driven, driven->engine.hunt.holds);
+	lane_start(0, 1);
+	assert_met_both(driven);
+}
+
 /* From now on, children of the test run on the first processor that it may use. */
 static void pin(cpu_set_t *ret_before)
 {
@@ -454,6 +532,8 @@ int main(void)
 		cmocka_unit_test(with_one_register_sides_wait_in_the_text),
 		cmocka_unit_test(a_side_in_the_text_is_given_up),
 		cmocka_unit_test(without_memory_a_side_is_not_tried),
+		cmocka_unit_test(a_hold_goes_on_until_the_partner_comes),
+		cmocka_unit_test(who_was_met_first_is_not_met_again),
 		cmocka_unit_test(a_hold_lasts_longer_while_others_wait_to_run),
 	};
 
