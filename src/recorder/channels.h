@@ -74,7 +74,7 @@ bool channel_leave(struct channel *channel, bool receives, uint32_t entered);
 /* So much has gone through; what had before is returned. */
 uint64_t channel_move(struct channel *channel, bool receives, uint64_t amount);
 
-/* A message with this detail was sent to the queue. */
+/* A message with this detail is about to be sent to the queue. */
 void channel_note_detail(struct channel *queue, uint64_t detail);
 /* What all messages so far have; false: it differs, or there was none. */
 bool channel_detail(const struct channel *queue, uint64_t *ret);

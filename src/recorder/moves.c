@@ -234,6 +234,11 @@ static bool identify(struct recorder *recorder, const struct move *move,
 	return found;
 }
 
+static uint32_t priority_sent(const struct move *move)
+{
+	return (uint32_t)move->arguments[3];
+}
+
 static void begin_end(struct recorder *recorder, struct move *move,
 		      const struct moves_host *host, struct move_end *end)
 {
@@ -243,9 +248,14 @@ static void begin_end(struct recorder *recorder, struct move *move,
 	if (end->fd < 0 || !identify(recorder, move, host, end, &key))
 		return;
 	end->channel = channels_find(channels, &key);
-	if (end->channel)
-		end->entered = channel_enter(channel_at(channels, end->channel),
-					     end->receives);
+	if (!end->channel)
+		return;
+	end->entered = channel_enter(channel_at(channels, end->channel),
+				     end->receives);
+	/* who receives it may return before this call does */
+	if (move->number == SYS_mq_timedsend)
+		channel_note_detail(channel_at(channels, end->channel),
+				    priority_sent(move));
 }
 
 /* An argument that points to an offset, which the call changes. */
@@ -332,7 +342,7 @@ static bool get_detail(const struct move *move, const struct moves_host *host,
 	if (queue->raw.kind == TRACE_QUEUE_SYSV)
 		return get(host, arguments[1], ret, sizeof(*ret));
 	if (move->number == SYS_mq_timedsend)
-		*ret = (uint32_t)arguments[3];
+		*ret = priority_sent(move);
 	else if (arguments[3] == 0)
 		return channel_detail(queue, ret);
 	else if (get(host, arguments[3], &priority, sizeof(priority)))
@@ -363,8 +373,6 @@ static struct channel *channel_of(struct recorder *recorder,
 	key = channel->raw;
 	if (!get_detail(move, host, channel, &key.detail))
 		return NULL;
-	if (!end->receives)
-		channel_note_detail(channel, key.detail);
 	id = channels_find(channels, &key);
 	return id ? channel_at(channels, id) : NULL;
 }

@@ -364,6 +364,22 @@ static void receive_with(const uint32_t *priority)
 	end(&move, 8);
 }
 
+/* The receiver is woken by the message, and its call is the first one to return. */
+static void a_priority_is_known_before_the_sender_returns(void **state)
+{
+	const struct trace_channel *five;
+
+	(void)state;
+	begin(&other, SYS_mq_timedreceive, QUEUE, address_of(&memory[2]), 8, 0);
+	begin(&move, SYS_mq_timedsend, QUEUE, address_of(&memory[1]), 8, 5);
+	end(&other, 8);
+	end(&move, 0);
+	read_trace();
+	five = assert_moved(1, SYS_mq_timedreceive, 0, 8, TRACE_RECEIVED);
+	assert_int_equal(five->detail, 5);
+	assert_ptr_equal(assert_moved(3, SYS_mq_timedsend, 0, 8, 0), five);
+}
+
 /* A program need not ask for it. It is known if all messages have the same. */
 static void a_priority_that_was_not_asked_for_may_be_known(void **state)
 {
@@ -534,6 +550,7 @@ int main(void)
 		TEST(values_are_read_when_they_are_sent),
 		TEST(overlapping_calls_are_unsure),
 		TEST(a_queue_has_a_channel_for_each_type),
+		TEST(a_priority_is_known_before_the_sender_returns),
 		TEST(a_priority_that_was_not_asked_for_may_be_known),
 		TEST(a_file_has_positions),
 		TEST(what_is_peeked_at_stays),
