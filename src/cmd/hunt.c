@@ -517,6 +517,7 @@ static struct error *hunt_judged(const struct hunt_options *options,
 		.jobs = hunt_jobs(options),
 		.shared = options->store != NULL,
 		.hold_ns = options->hold_ns,
+		.keeps_races = options->store && options->wanted,
 	};
 	struct hunting_output output;
 	struct error *err = hunting_output_init(&output, &output_config);
@@ -595,11 +596,6 @@ static struct error *hunt_check_candidates(const struct hunt_options *options)
 				    "--candidates says what comes of each, and "
 				    "--since leaves sides out: they cannot be "
 				    "used together");
-	if (options->store)
-		return error_create(ERROR_USAGE,
-				    "--candidates says what came of each in "
-				    "one hunt, and the sides in a --store may "
-				    "be others: they cannot be used together");
 	return NULL;
 }
 

@@ -18,6 +18,7 @@
 #include "base/signalpipe.h"
 #include "conflict/symbolize.h"
 #include "hunt/attach.h"
+#include "hunt/kept.h"
 #include "hunt/notes.h"
 #include "hunt/ordered.h"
 #include "hunt/planned.h"
@@ -410,6 +411,8 @@ static struct error *hunting_tell(struct hunting *hunting, struct error *err)
 			err = hunting_adopt(hunting, race);
 		if (!err)
 			err = hunting_credit(hunting, race);
+		if (!err && hunting->config->keeps_races)
+			err = kept_add_race(hunting->outcomes, race);
 		if (err)
 			race_free(race);
 		else

@@ -26,6 +26,7 @@ struct hunt_config {
 	uint64_t jobs; /* runs at a time, at most */
 	bool shared; /* others may try sides of the store meanwhile */
 	uint64_t hold_ns; /* 0: as the recording says */
+	bool keeps_races; /* in the store (hunt/kept.h) */
 };
 
 struct hunt_progress {

@@ -119,6 +119,11 @@ void outcomes_close(struct outcomes *outcomes)
 	free(outcomes);
 }
 
+struct store *outcomes_store(const struct outcomes *outcomes)
+{
+	return outcomes->store;
+}
+
 struct error *outcomes_has_sides(struct outcomes *outcomes, bool *ret)
 {
 	uint64_t any = 0;

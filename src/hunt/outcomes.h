@@ -21,6 +21,7 @@
 
 struct error;
 struct outcomes;
+struct store;
 
 struct outcomes_counts {
 	uint64_t results[TARGET_RESULTS]; /* by enum target_result */
@@ -35,6 +36,9 @@ struct error *outcomes_open(const char *path, char *const *command,
 			    struct outcomes **ret);
 /* NULL is fine. Its claims end. */
 void outcomes_close(struct outcomes *outcomes);
+
+/* For tables beside those of sides (hunt/kept.h). */
+struct store *outcomes_store(const struct outcomes *outcomes);
 
 /* Has a recording been added? If so, none is needed to continue. */
 struct error *outcomes_has_sides(struct outcomes *outcomes, bool *ret);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "hunt/kept.h"
 #include "hunt/outcomes.h"
 #include "hunt/recorders.h"
 #include "hunt/tempfolder.h"
@@ -165,9 +166,13 @@ struct error *hunt_find_sides(const struct hunt_sources *sources,
 
 	*ret = (struct hunt_found){ .kept = false };
 	err = outcomes_has_sides(outcomes, &ret->kept);
+	if (!err && ret->kept && sources->candidates)
+		err = kept_load(outcomes, sources->candidates);
 	if (err || ret->kept)
 		return err;
 	err = sides_find(sources, &sides, ret);
+	if (!err && sources->candidates)
+		err = kept_save(outcomes, sources->candidates);
 	if (!err)
 		err = outcomes_add_sides(outcomes, &sides);
 	if (!err && !sources->targets)

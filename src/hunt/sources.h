@@ -59,8 +59,9 @@ struct hunt_found {
 };
 
 /*
- * Fill the store, unless it has sides. Errors: those of the recorder, of reading
- * a trace or a report; ERROR_OTHER: the file has no targets.
+ * Fill the store, unless it has sides; the candidates learn of their sides either
+ * way. Errors: those of the recorder, of reading a trace or a report, of kept_load();
+ * ERROR_OTHER: the file has no targets.
  */
 struct error *hunt_find_sides(const struct hunt_sources *sources,
 			      struct outcomes *outcomes,

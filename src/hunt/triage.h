@@ -10,7 +10,8 @@ struct vec;
 /*
  * Append a record (struct candidate_record) for each candidate; the caller ends
  * them. targets: of struct target_record, all sides of the hunt; races: of const
- * struct race *, those that it has met, with their numbers.
+ * struct race *, those that it has met, with their numbers, and those that it had met
+ * before it went on.
  */
 struct error *triage(const struct candidates *candidates,
 		     const struct vec *targets, const struct vec *races,

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "conflict/symbolize.h"
 #include "hunt/attach.h"
+#include "hunt/kept.h"
 #include "hunt/triage.h"
 #include "judge/judge.h"
 #include "output/terminal.h"
@@ -382,12 +383,16 @@ static void hunting_write_candidate(struct hunting_output *output,
 
 /* What came of each, by the targets and the races that this hunt has met. */
 static struct error *hunting_write_candidates(struct hunting_output *output,
+					      struct outcomes *outcomes,
 					      const struct vec *targets)
 {
 	struct vec records = VEC_INIT(struct candidate_record);
-	struct vec races = VEC_INIT(const struct race *);
+	struct vec races = VEC_INIT(struct race *);
 	struct error *err = hunting_list_races(output, &races);
+	size_t own = races.count;
 
+	if (!err)
+		err = kept_races(outcomes, &races);
 	if (!err)
 		err = triage(output->config->candidates, targets, &races,
 			     &records);
@@ -396,6 +401,8 @@ static struct error *hunting_write_candidates(struct hunting_output *output,
 			hunting_write_candidate(output, vec_at(&records, i));
 		candidate_record_deinit(vec_at(&records, i));
 	}
+	for (size_t i = own; i < races.count; i++)
+		race_free(*(struct race **)vec_at(&races, i));
 	vec_deinit(&records);
 	vec_deinit(&races);
 	return err;
@@ -452,7 +459,7 @@ static struct error *hunting_write_targets(struct hunting_output *output,
 		err = hunting_write_target(output, symbolizer,
 					   vec_at(&records, i));
 	if (!err && output->config->candidates)
-		err = hunting_write_candidates(output, &records);
+		err = hunting_write_candidates(output, outcomes, &records);
 	for (size_t i = 0; i < records.count; i++)
 		target_record_deinit(vec_at(&records, i));
 	vec_deinit(&records);

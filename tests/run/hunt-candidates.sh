@@ -95,7 +95,7 @@ matches "is named" "$work/err" 'nothing-there: No such file'
 echo hello >"$work/hello"
 run hunt --candidates "$work/hello" -- "$T/apart.O2"
 is "a file without reports" "$status" 125
-for other in --store --targets --since; do
+for other in --targets --since; do
 	run hunt --candidates "$work/helgrind" "$other" "$work/other" -- \
 		"$T/apart.O2"
 	is "--candidates with $other" "$status" 2
@@ -119,6 +119,20 @@ hunted "another partner first" 66 "$work/partners" "$T/partners.O2" --hold 500ms
 is "another partner first: provoked" "$(outcomes)" provoked
 has "another partner first: is met, and once" "$report" type=race count=1 \
 	sides.1.frames.0.function=late_read
+
+# A hunt whose time was over goes on, and what it has met before is not forgotten.
+store=(--hold 500ms --store "$work/store")
+hunted "a store" 65 "$work/partners" "$T/partners.O2" "${store[@]}" --budget 1ms
+is "a store: nothing is tried" "$(outcomes)" pending
+hunted "a store, going on" 66 "$work/partners" "$T/partners.O2" "${store[@]}"
+is "a store, going on: provoked" "$(outcomes)" provoked
+hunted "a store, all tried" 0 "$work/partners" "$T/partners.O2" "${store[@]}"
+has "a store, all tried: provoked by an earlier one" "$report" type=candidate \
+	outcome=provoked race_id=null
+matches "a store, all tried: no run" "$work/err" '; 0 runs in '
+reported early_write late_read >"$work/others"
+hunted "a store of others" 2 "$work/others" "$T/partners.O2" "${store[@]}"
+matches "a store of others: is told" "$work/err" 'of other --candidates'
 
 # A hand-over orders two of these functions, and is not tried; the third one accesses
 # after it.
