@@ -14,11 +14,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/exitstatus.h"
-#include "hunt/companion.h"
 #include "hunt/ordered.h"
 #include "hunt/tries.h"
 #include "report/field.h"
 #include "report/race.h"
+#include "session/companion.h"
 
 /* Processes that outlive the command are watched for so long. */
 static const uint64_t HOLDING_REST_NS = 2 * CLOCK_NS_PER_S;

@@ -24,8 +24,8 @@ struct holding_config {
 	uint32_t replay_instances; /* of each race; 0: none */
 	bool silent; /* the command's output goes nowhere */
 	bool until_all; /* a hold waits for all partners of its side */
-	const char
-		*until_exit_of; /* the client (hunt/companion.h); NULL: none */
+	const char *
+		until_exit_of; /* the client (session/companion.h); NULL: none */
 	const char *backend; /* a name of tracee/backend.h, or "auto" */
 	struct judge *judge; /* NULL: none */
 	struct sources *sources; /* of races; NULL: none */

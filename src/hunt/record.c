@@ -23,10 +23,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "hunt/companion.h"
 #include "hunt/starting.h"
 #include "hunt/traces.h"
 #include "sampling/rules.h"
+#include "session/companion.h"
 
 #define TOOL_FILE "racewatch-amd64-linux"
 

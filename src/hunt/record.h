@@ -19,8 +19,8 @@ enum { RECORD_EXECUTIONS = 10 };
 struct record_options {
 	uint64_t memory; /* bytes for the tables of accesses; 0: 128 MiB */
 	uint64_t timeout_ns; /* then the command is ended; 0: never */
-	const char
-		*until_exit_of; /* the client (hunt/companion.h); NULL: none */
+	const char *
+		until_exit_of; /* the client (session/companion.h); NULL: none */
 	bool silent; /* the client has no standard streams but /dev/null */
 	bool stacks; /* what a thread accesses on its own stack, too */
 	bool lossless; /* TRACE_LOSSLESS */

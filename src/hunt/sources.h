@@ -24,7 +24,8 @@ struct hunt_sources {
 	const char *keep_trace; /* a folder for the recording; NULL: none */
 	const char *recorder; /* "auto" or its name */
 	uint64_t timeout_ns; /* of the recorded run; 0: none */
-	const char *until_exit_of; /* the client (hunt/companion.h); or NULL */
+	const char
+		*until_exit_of; /* the client (session/companion.h); or NULL */
 	uint64_t trace_memory; /* bytes for the recorder; 0: its own */
 	/* by Valgrind: what is executed, too; bytes of it a thread, 0: all */
 	bool code;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/hunt/companion.c: the program here is a child of the test that waits for
+ * src/session/companion.c: the program here is a child of the test that waits for
  * signals, or for a byte after which it ends with 7. Clients say by a pipe with a name
  * that they run.
  */
-#include "hunt/companion.h"
+#include "session/companion.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -5,8 +5,8 @@
  * A child watches over both, so that this process need not, and so that both end
  * with it, even when it is killed. It needs pidfd_open(2): Linux 5.3.
  */
-#ifndef HUNT_COMPANION_H
-#define HUNT_COMPANION_H
+#ifndef SESSION_COMPANION_H
+#define SESSION_COMPANION_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * signals: it ends when it is asked to, which the end of its parent does too, and
  * when both have ended.
  */
-#include "hunt/companion.h"
+#include "session/companion.h"
 
 #include <errno.h>
 #include <fcntl.h>
