@@ -314,6 +314,7 @@ static struct error *alone_edge(const struct matching *matching,
 				   .cell = at,
 				   .partner = at,
 				   .follows = true,
+				   .locks = PAIR_LOCKS_UNKNOWN,
 				   .alone = true,
 				   .distance_ns = ALONE_HOLD_NS,
 				   .slept_ns = ALONE_HOLD_NS };

@@ -268,14 +268,18 @@ static struct error *add_lock(const struct history_input *input,
 }
 
 static struct error *add_locks(const struct history_input *input,
-			       const struct trace_cell *cell, struct vec *locks)
+			       const struct trace_cell *cell,
+			       struct recorded_access *access)
 {
 	const struct recording_lockset *set =
 		recording_lockset(input->recording, cell->lockset);
 	struct error *err = NULL;
 
+	access->locks_unknown =
+		!recording_knows_locks(input->recording, cell->lockset);
 	for (uint32_t i = 0; !err && set && i < set->raw->count; i++)
-		err = add_lock(input, &set->locks[i], cell->first, locks);
+		err = add_lock(input, &set->locks[i], cell->first,
+			       &access->locks);
 	return err;
 }
 
@@ -308,7 +312,7 @@ static struct error *add_access(const struct history_input *input, uint32_t i,
 	if (!err && (raw->flags & TRACE_STRING))
 		err = copy_text(&access->string_function, raw->name);
 	if (!err)
-		err = add_locks(input, cell, &access->locks);
+		err = add_locks(input, cell, access);
 	if (!err)
 		err = add_frame(input, &raw->place, 0, &access->frames);
 	return err ? err

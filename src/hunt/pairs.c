@@ -103,9 +103,10 @@ static bool has_lock(const struct recording_lockset *set,
 	return false;
 }
 
-/* Did both always hold a lock that excludes the other? */
-static bool locked(const struct recording *recording,
-		   const struct trace_cell *a, const struct trace_cell *b)
+/* Did both always hold it? */
+static enum pair_locks locks_of(const struct recording *recording,
+				const struct trace_cell *a,
+				const struct trace_cell *b)
 {
 	const struct recording_lockset *one =
 		recording_lockset(recording, a->common);
@@ -114,9 +115,12 @@ static bool locked(const struct recording *recording,
 
 	for (uint32_t i = 0; one && i < one->raw->count; i++) {
 		if (has_lock(two, &one->locks[i]))
-			return true;
+			return PAIR_LOCKED;
 	}
-	return false;
+	return recording_knows_locks(recording, a->common) &&
+			       recording_knows_locks(recording, b->common)
+		       ? PAIR_UNLOCKED
+		       : PAIR_LOCKS_UNKNOWN;
 }
 
 static void measure(const struct recording *recording, uint64_t from,
@@ -154,7 +158,7 @@ static void measure_edge(const struct recording *recording,
 }
 
 static bool add_edge(const struct granule *granule, const struct seen *held,
-		     const struct seen *partner, bool is_locked)
+		     const struct seen *partner, enum pair_locks locks)
 {
 	const struct trace_cell *cells = granule->recording->cells.items;
 	struct pair_edge edge = {
@@ -165,7 +169,7 @@ static bool add_edge(const struct granule *granule, const struct seen *held,
 		.partner_place = partner->kind.place,
 		.user = held->kind.user,
 		.partner_user = partner->kind.user,
-		.locked = is_locked,
+		.locks = locks,
 	};
 
 	/* the kernel's access has no instruction at which it could be held */
@@ -208,7 +212,7 @@ static bool compare(const struct granule *granule, const struct seen *a,
 		    const struct seen *b)
 {
 	struct pairs *pairs = granule->pairs;
-	bool is_locked;
+	enum pair_locks locks;
 
 	if (!conflict(a, b))
 		return true;
@@ -225,9 +229,8 @@ static bool compare(const struct granule *granule, const struct seen *a,
 		return false;
 	if (pairs->counted_only)
 		return true;
-	is_locked = locked(granule->recording, a->cell, b->cell);
-	return add_edge(granule, a, b, is_locked) &&
-	       add_edge(granule, b, a, is_locked);
+	locks = locks_of(granule->recording, a->cell, b->cell);
+	return add_edge(granule, a, b, locks) && add_edge(granule, b, a, locks);
 }
 
 static struct error *add_kind(struct granule *granule, struct code *code,

@@ -17,6 +17,9 @@ struct error;
 struct order;
 struct recording;
 
+/* Had both a lock that excludes the other? The lower, the better to try. */
+enum pair_locks { PAIR_UNLOCKED, PAIR_LOCKS_UNKNOWN, PAIR_LOCKED };
+
 struct pair_edge {
 	uint32_t recording; /* as given to pairs_find() */
 	uint32_t cell, partner; /* places in its cells */
@@ -28,7 +31,7 @@ struct pair_edge {
 	 */
 	uint32_t user, partner_user;
 	bool follows; /* the partner was there after the held access */
-	bool locked; /* both had a lock that excludes the other */
+	enum pair_locks locks;
 	/* no partner is known: those members are the held access's */
 	bool alone;
 	/* between them, and how much of it sleeping, in the recording */

@@ -447,6 +447,13 @@ recording_lockset(const struct recording *recording, uint32_t id)
 	return find(&recording->locksets, &recording->lockset_ids, id);
 }
 
+bool recording_knows_locks(const struct recording *recording, uint32_t lockset)
+{
+	return lockset != 0 ||
+	       ((recording->file.header.promises & TRACE_EXACT_LOCKS) &&
+		recording->end.dropped_locksets == 0);
+}
+
 const struct trace_block *recording_block(const struct recording *recording,
 					  uint32_t id)
 {

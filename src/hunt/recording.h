@@ -87,6 +87,11 @@ bool recording_has_module(const struct recording *recording, uint64_t address);
 /* NULL: 0, no locks. */
 const struct recording_lockset *
 recording_lockset(const struct recording *recording, uint32_t id);
+/*
+ * Is it known which locks a lockset has? Not of 0 where the recorder records no
+ * locks, or had no room for some.
+ */
+bool recording_knows_locks(const struct recording *recording, uint32_t lockset);
 /* NULL: 0, no block. */
 const struct trace_block *recording_block(const struct recording *recording,
 					  uint32_t id);

@@ -67,7 +67,7 @@ static int compare_edges(const void *one, const void *two)
 		{ a->cell, b->cell },
 		{ a->partner_user, b->partner_user },
 		{ b->follows, a->follows },
-		{ a->locked, b->locked },
+		{ a->locks, b->locks },
 		{ a->distance_ns, b->distance_ns },
 		{ a->partner, b->partner },
 	};
@@ -82,7 +82,7 @@ static int compare_edges(const void *one, const void *two)
 /* The lower, the better. */
 static uint64_t class_of(const struct pair_edge *edge)
 {
-	return (edge->follows ? 0u : 2u) + (edge->locked ? 1u : 0u);
+	return (edge->follows ? 0u : PAIR_LOCKED + 1u) + edge->locks;
 }
 
 static const struct recording *recording_of(const struct making *making,
@@ -116,11 +116,25 @@ static uint64_t hold_of(const struct making *making,
 			    slow_down_of(making, edge));
 }
 
+/* Of those without a common lock; what is not known is neither. */
+static double rank_of_locks(enum pair_locks locks)
+{
+	switch (locks) {
+	case PAIR_UNLOCKED:
+		return RANK_UNLOCKED;
+	case PAIR_LOCKS_UNKNOWN:
+		return RANK_UNLOCKED / 2;
+	case PAIR_LOCKED:
+		break;
+	}
+	return 0;
+}
+
 static double rank_of(const struct making *making, const struct pair_edge *edge)
 {
 	double hold = (double)hold_of(making, edge);
 
-	return RANK_UNLOCKED * !edge->locked + RANK_FOLLOWS * edge->follows +
+	return rank_of_locks(edge->locks) + RANK_FOLLOWS * edge->follows +
 	       RANK_NEAR * (double)hunt_hold_ns(0, 0, 1) / hold +
 	       RANK_OWN * code_is_own(making->code, edge->user);
 }
@@ -261,9 +275,9 @@ static struct error *add_partners(const struct making *making,
 				  struct hunt_side *side)
 {
 	struct error *err = NULL;
+	enum pair_locks locks = PAIR_LOCKED;
 	uint64_t following = 0, others = 0;
 
-	side->locked = true;
 	for (size_t i = gain->begin; !err && i < gain->end; i++) {
 		const struct pair_edge *edge = &making->edges[i];
 		uint64_t hold = hold_of(making, edge);
@@ -274,12 +288,15 @@ static struct error *add_partners(const struct making *making,
 			continue;
 		if (!edge->alone)
 			err = add_partner(making, edge, side);
-		side->locked &= edge->locked;
+		if (edge->locks < locks)
+			locks = edge->locks;
 		if (hold > *most)
 			*most = hold;
 		if (rank_of(making, edge) > side->rank)
 			side->rank = rank_of(making, edge);
 	}
+	side->locked = locks == PAIR_LOCKED;
+	side->locks_unknown = locks == PAIR_LOCKS_UNKNOWN;
 	side->hold_ns = following ? following : others;
 	if (!err && side->partners.count)
 		qsort(side->partners.items, side->partners.count,
@@ -554,6 +571,16 @@ static bool has_partner(const struct hunt_side *side,
 	return false;
 }
 
+/* What is known of the one, that it had no common lock, is known of both. */
+static void merge_locks(struct hunt_side *into, const struct hunt_side *from)
+{
+	bool both = (into->locked || into->locks_unknown) &&
+		    (from->locked || from->locks_unknown);
+
+	into->locked &= from->locked;
+	into->locks_unknown = both && !into->locked;
+}
+
 /* The partners of a side go to another one, which is the same access. */
 static struct error *merge_side(struct hunt_side *into, struct hunt_side *from)
 {
@@ -571,7 +598,7 @@ static struct error *merge_side(struct hunt_side *into, struct hunt_side *from)
 	if (into->partners.count)
 		qsort(into->partners.items, into->partners.count,
 		      into->partners.size, compare_partners);
-	into->locked &= from->locked;
+	merge_locks(into, from);
 	if (from->hold_ns > into->hold_ns)
 		into->hold_ns = from->hold_ns;
 	if (from->rank > into->rank)

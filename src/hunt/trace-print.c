@@ -107,9 +107,11 @@ static void print_heading(struct printing *printing)
 				    recorders[header->recorder]
 			    ? recorders[header->recorder]
 			    : "an unknown recorder");
-	add_line(text, header->promises & TRACE_TOTAL_ORDER
-			       ? "in order"
-			       : "the order of threads is not known");
+	strbuf_add(text, header->promises & TRACE_TOTAL_ORDER
+				 ? "in order"
+				 : "the order of threads is not known");
+	add_line(text,
+		 header->promises & TRACE_EXACT_LOCKS ? "" : ", locks unknown");
 	print_counts(printing);
 	print_unable(printing);
 }

@@ -148,6 +148,7 @@ static struct error *tell_access(const struct telling *telling,
 	/* from 1 */
 	access->first = access->last = point->sequence + 1;
 	access->count = 1;
+	access->locks_unknown = true;
 	if (descriptor) {
 		access->access = kind_of(descriptor->raw);
 		access->size = descriptor->raw->size;

@@ -87,7 +87,7 @@ static void add_access(struct strbuf *out, const struct recorded_access *access)
 	if (frame && frame->file)
 		text_add_place(&text, frame->file, frame->line);
 	add_cell(out, &text);
-	phrase_add_locks(&text, &access->locks);
+	phrase_add_locks(&text, access);
 	add_cell(out, &text);
 	phrase_add_recorded_rest(&text, access);
 	add_cell(out, &text);

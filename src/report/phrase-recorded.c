@@ -24,10 +24,13 @@ void phrase_add_lock(struct strbuf *line, const struct recorded_lock *lock)
 		strbuf_add(line, " (for reading)");
 }
 
-void phrase_add_locks(struct strbuf *line, const struct vec *locks)
+void phrase_add_locks(struct strbuf *line, const struct recorded_access *access)
 {
+	const struct vec *locks = &access->locks;
+
 	if (locks->count == 0)
-		strbuf_add(line, "no lock");
+		strbuf_add(line,
+			   access->locks_unknown ? "locks unknown" : "no lock");
 	for (size_t i = 0; i < locks->count; i++) {
 		strbuf_add(line, i ? ", " : "");
 		phrase_add_lock(line, vec_at(locks, i));
@@ -36,10 +39,15 @@ void phrase_add_locks(struct strbuf *line, const struct vec *locks)
 
 void phrase_add_held(struct strbuf *line, const struct race_side *side)
 {
-	if (side->recorded.first == 0)
+	const struct recorded_access *access = &side->recorded;
+
+	if (access->first == 0) {
 		strbuf_add(line, "unknown, as it does not show this access");
-	else
-		phrase_add_locks(line, &side->recorded.locks);
+		return;
+	}
+	phrase_add_locks(line, access);
+	if (access->locks_unknown)
+		strbuf_add(line, ", as they were not recorded");
 }
 
 void phrase_add_block(struct strbuf *line, const struct recorded_block *block)

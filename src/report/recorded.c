@@ -7,6 +7,7 @@
 #include "base/same-text.h"
 #include "report/field.h"
 #include "report/frame.h"
+#include "report/members.h"
 #include "report/race.h"
 
 static const char *const kind_words[RECORDED_LOCK_KINDS] = {
@@ -40,6 +41,11 @@ static const char *const access_words[] = {
 	[ACCESS_RMW] = "rmw",
 };
 
+static bool knows_locks(const void *record)
+{
+	return !((const struct recorded_access *)record)->locks_unknown;
+}
+
 static const struct field access_field_list[] = {
 	{ "first", FIELD_COUNT, .flags = FIELD_NEEDED, AT(first) },
 	{ "last", FIELD_COUNT, AT(last) },
@@ -52,13 +58,23 @@ static const struct field access_field_list[] = {
 	{ "string_function", FIELD_TEXT, AT(string_function) },
 	{ "held", FIELD_BOOL, AT(held) },
 	{ "locks", FIELD_LIST, FIELD_VEC(struct recorded_access, locks),
-	  .of = &recorded_lock_fields },
+	  .of = &recorded_lock_fields, .known = knows_locks },
+	{ NULL, FIELD_BOOL, AT(locks_unknown) },
 	{ "frames", FIELD_LIST, FIELD_VEC(struct recorded_access, frames),
 	  .of = &race_frame_fields },
 };
 
+static void fill_access(struct members *in, const json_t *object, void *record)
+{
+	struct recorded_access *access = record;
+
+	(void)in;
+	access->locks_unknown = object && !members_has(object, "locks");
+}
+
 const struct fields recorded_access_fields = {
 	FIELDS(struct recorded_access, access_field_list),
+	.fill = fill_access,
 };
 
 #undef AT

@@ -46,6 +46,7 @@ struct recorded_access {
 	char *string_function; /* of the C library, that it is in; NULL: none */
 	bool held; /* it is the side, before which a thread is held */
 	struct vec locks; /* of struct recorded_lock: at the first one */
+	bool locks_unknown; /* which it held was not recorded: none are there */
 	struct vec frames; /* of struct race_frame, innermost first */
 };
 

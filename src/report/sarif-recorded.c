@@ -45,7 +45,7 @@ static void add_locks(struct strbuf *message, const struct race_side *side,
 	struct strbuf text = { 0 };
 
 	if (locks->count == 0) {
-		phrase_add_locks(&text, locks);
+		phrase_add_locks(&text, &side->recorded);
 		add_escaped(message, &text, 0);
 	}
 	for (size_t i = 0; i < locks->count; i++) {
@@ -100,6 +100,13 @@ void sarif_add_recorded(struct strbuf *message, const struct race *race)
 				    which[i]);
 			continue;
 		}
+		if (side->recorded.locks_unknown) {
+			strbuf_addf(message,
+				    " The recording does not say which locks "
+				    "the %s held.",
+				    which[i]);
+			continue;
+		}
 		strbuf_addf(message, " In the recording the %s held ",
 			    which[i]);
 		add_locks(message, side, &id);
@@ -148,7 +155,7 @@ static void append_access(struct object *result, json_t *array,
 	strbuf_add(&text, " ");
 	phrase_add_recorded_verb(&text, access);
 	strbuf_add(&text, "; ");
-	phrase_add_locks(&text, &access->locks);
+	phrase_add_locks(&text, access);
 	if (access->count > 1 || access->held)
 		strbuf_add(&text, "; ");
 	phrase_add_recorded_rest(&text, access);

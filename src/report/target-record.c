@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "base/utf8.h"
 #include "report/field.h"
+#include "report/members.h"
 #include "report/text.h"
 
 static const char *const result_words[TARGET_RESULTS] = {
@@ -46,6 +47,11 @@ static bool has_recording(const void *record)
 	return side->recorded.address != 0;
 }
 
+static bool knows_locks(const void *record)
+{
+	return !((const struct hunt_side *)record)->locks_unknown;
+}
+
 static const struct field side_field_list[] = {
 	{ "program", FIELD_TEXT, AT(program) },
 	{ "thread_path", FIELD_TEXT, AT(thread_path) },
@@ -58,7 +64,8 @@ static const struct field side_field_list[] = {
 	{ "writes", FIELD_BOOL, .flags = FIELD_NEEDED, AT(writes) },
 	{ "atomic", FIELD_BOOL, AT(atomic) },
 	{ "string_function", FIELD_TEXT, AT(string_function) },
-	{ "locked", FIELD_BOOL, AT(locked) },
+	{ "locked", FIELD_BOOL, AT(locked), .known = knows_locks },
+	{ NULL, FIELD_BOOL, AT(locks_unknown) },
 	{ "partners", FIELD_LIST, FIELD_VEC(struct hunt_side, partners),
 	  .of = &partner_fields },
 	{ "hold_us", FIELD_US, AT(hold_ns) },
@@ -74,8 +81,17 @@ static const struct field side_field_list[] = {
 	  .of = &recorded_access_fields },
 };
 
+static void fill_side(struct members *in, const json_t *object, void *record)
+{
+	struct hunt_side *side = record;
+
+	(void)in;
+	side->locks_unknown = object && !members_has(object, "locked");
+}
+
 static const struct fields side_fields = {
 	FIELDS(struct hunt_side, side_field_list),
+	.fill = fill_side,
 };
 
 #undef AT

@@ -65,6 +65,7 @@ struct hunt_side {
 	bool writes, atomic;
 	char *string_function; /* as in struct hunt_partner */
 	bool locked; /* a lock that a partner also held was held */
+	bool locks_unknown; /* whether one was, is not known */
 	struct vec partners; /* of struct hunt_partner, the nearest first */
 	/* how long to hold the thread for the partners recorded to come */
 	uint64_t hold_ns;

@@ -137,7 +137,7 @@ static void write_access(struct text *text,
 		text_pad(text, start, widths[cell]);
 		strbuf_addf(line, "%*s", RECORDED_GAP, "");
 	}
-	phrase_add_locks(line, &access->locks);
+	phrase_add_locks(line, access);
 	if (access->count > 1 || access->held)
 		strbuf_add(line, "; ");
 	phrase_add_recorded_rest(line, access);

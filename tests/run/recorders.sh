@@ -38,6 +38,23 @@ for recorder in $recorders; do
 	done
 	hunted "listing 1, twin" "$recorder" 0 "$T/listing1.twin"
 	hunted "listing 2" "$recorder" 66 "$T/listing2.O2"
+	# there are none, which breakpoints do not show
+	if [ "$recorder" = breakpoints ]; then
+		unknown=1 none=0
+	else
+		unknown=0 none=1
+	fi
+	is "locks are unknown, $recorder" \
+		"$(($(grep -c 'locks unknown' "$work/err") > 0))" "$unknown"
+	is "or none, $recorder" \
+		"$(($(grep -c 'no lock$\|no lock;' "$work/err") > 0))" "$none"
+	sides=$(records --count "$report" type=target)
+	is "in the report, too, $recorder" "$(records --count "$report" \
+		type=target 'side.recorded.accesses.*.locks=null')" \
+		"$((unknown * sides))"
+	is "as is what sides had in common, $recorder" "$(records --count \
+		"$report" type=target side.locked=null)" \
+		"$((unknown * sides))"
 	[ "$recorder" = qemu ] ||
 		hunted "in a script, by a link" "$recorder" 66 \
 			sh -c "true; '$work/link'; true"

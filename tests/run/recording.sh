@@ -39,6 +39,7 @@ is "has a trace of each process" "$(grep -c '^TRACE ' "$work/out")" 2
 run report --trace "$corpus/cut"
 is "a trace that was cut" "$status" 0
 matches "says so" "$work/out" 'cut short'
+matches "by a recorder of no locks" "$work/out" ', in order, locks unknown$'
 
 head -c 9 /dev/zero >"$work/zeros"
 run report --trace "$work/zeros"

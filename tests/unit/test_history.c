@@ -111,6 +111,7 @@ static void accesses_are_in_order_with_their_stacks(void **state)
 	assert_int_equal(access_of(recorded, 0)->access, ACCESS_WRITE);
 	assert_true(access_of(recorded, 0)->held);
 	assert_int_equal(access_of(recorded, 0)->locks.count, 0);
+	assert_false(access_of(recorded, 0)->locks_unknown);
 	assert_int_equal(access_of(recorded, 0)->frames.count, 3);
 	assert_int_equal(offset_of(&access_of(recorded, 0)->frames, 0),
 			 PLACE_A);
@@ -192,6 +193,25 @@ static void locks_have_the_calls_that_took_them(void **state)
 	assert_int_equal(lock->taken.count, 0);
 }
 
+/* Of a set that the recorder has kept; not of none where it had no room for some. */
+static void without_room_for_locks_they_are_unknown(void **state)
+{
+	struct trace_cell cell = cell_at(2, 1, 10);
+	const struct recorded *recorded;
+
+	(void)state;
+	writer_lockset(&writer, 7, LOCK);
+	cell.lockset = 7;
+	writer_add(&writer, &cell);
+	cell = cell_at(3, 2, 30);
+	writer_add(&writer, &cell);
+	writer.dropped_locksets = 1;
+	recorded = find(PLACE_A);
+	assert_false(access_of(recorded, 0)->locks_unknown);
+	assert_int_equal(access_of(recorded, 0)->locks.count, 1);
+	assert_true(access_of(recorded, 1)->locks_unknown);
+}
+
 /* The side at 500, its partner at 900, and of the rest those around the side. */
 static void of_many_those_that_matter_are_kept(void **state)
 {
@@ -227,6 +247,8 @@ int main(void)
 			other_bytes_and_blocks_are_left_out, begin, end),
 		cmocka_unit_test_setup_teardown(
 			locks_have_the_calls_that_took_them, begin, end),
+		cmocka_unit_test_setup_teardown(
+			without_room_for_locks_they_are_unknown, begin, end),
 		cmocka_unit_test_setup_teardown(
 			of_many_those_that_matter_are_kept, begin, end),
 	};

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
+#include "report/record.h"
 #include "report/render.h"
 #include "report/text-recorded.h"
 #include "report/text.h"
@@ -161,6 +162,66 @@ static void locks_are_told_of_each_side(void **state)
 			       0x1216);
 	attach(1);
 	is_written(second_side, "    held in the recording: no lock\n");
+	race.sides[1].recorded.locks_unknown = true;
+	is_written(second_side, "    held in the recording: locks unknown, as "
+				"they were not recorded\n");
+}
+
+/* Of a report that is read: null, and not a list of none. */
+static void unknown_locks_are_null(void **state)
+{
+	struct recorded_access *access = vec_at(&race.recorded.accesses, 0);
+	struct report_record record;
+	const struct recorded_access *read;
+	struct golden golden;
+
+	(void)state;
+	access->locks_unknown = true;
+	golden_open(&golden, &render_json);
+	assert_null(render_json.race(&golden.renderer, &race));
+	golden_finish(&golden);
+	assert_non_null(strstr(golden.text, "\"locks\":null"));
+	assert_non_null(strstr(golden.text, "\"locks\":[]"));
+	report_record_init(&record);
+	assert_null(report_record_parse(golden.text, golden.size, &record));
+	read = record.race.recorded.accesses.items;
+	assert_true(read[0].locks_unknown);
+	assert_false(read[1].locks_unknown || read[2].locks_unknown);
+	assert_int_equal(read[2].locks.count, 0);
+	report_record_deinit(&record);
+	free(golden.text);
+}
+
+/* No format says of them that there were none. */
+static void unknown_locks_are_told_in_each_format(void **state)
+{
+	static const struct renderer_ops *const formats[] = {
+		&render_text, &render_html, &render_sarif, &render_junit
+	};
+
+	(void)state;
+	for (size_t i = 0; i < race.recorded.accesses.count; i++) {
+		struct recorded_access *access =
+			vec_at(&race.recorded.accesses, i);
+
+		while (access->locks.count > 0) {
+			fields_deinit(&recorded_lock_fields,
+				      vec_at(&access->locks, 0));
+			vec_remove_first(&access->locks, 1);
+		}
+		access->locks_unknown = true;
+	}
+	attach(0);
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		struct golden golden;
+
+		golden_open(&golden, formats[i]);
+		assert_null(formats[i]->race(&golden.renderer, &race));
+		golden_finish(&golden);
+		assert_non_null(strstr(golden.text, "locks unknown"));
+		assert_null(strstr(golden.text, "no lock"));
+		free(golden.text);
+	}
 }
 
 static void block_and_history_are_told(void **state)
@@ -229,6 +290,8 @@ int main(void)
 		cmocka_unit_test(inlined_frames_are_no_callers),
 		cmocka_unit_test(a_copy_has_all_of_it),
 		cmocka_unit_test(locks_are_told_of_each_side),
+		cmocka_unit_test(unknown_locks_are_null),
+		cmocka_unit_test(unknown_locks_are_told_in_each_format),
 		cmocka_unit_test(block_and_history_are_told),
 		cmocka_unit_test(the_inside_of_wrappers_is_left_out),
 		cmocka_unit_test(without_a_recording_nothing_is_told),

@@ -23,12 +23,17 @@ static struct writer writer;
 static struct vec sides;
 static struct hunt_totals totals;
 
+static void begin_by(uint32_t promises)
+{
+	sides = (struct vec)VEC_INIT(struct hunt_side);
+	writer_begin_by(&writer, TRACE_BY_VALGRIND, promises);
+	writer_thread(&writer, 1, 0, 0, 0, 0, 0, 0);
+}
+
 static int begin(void **state)
 {
 	(void)state;
-	sides = (struct vec)VEC_INIT(struct hunt_side);
-	writer_begin(&writer);
-	writer_thread(&writer, 1, 0, 0, 0, 0, 0, 0);
+	begin_by(TRACE_TOTAL_ORDER | TRACE_EXACT_LOCKS);
 	return 0;
 }
 
@@ -229,6 +234,46 @@ static void locks_rank_and_prune_nothing(void **state)
 	for (size_t i = 0; i < sides.count; i++)
 		assert_int_equal(side_at(i)->locked,
 				 side_at(i)->place.offset < 0x1300);
+}
+
+/* The best rank of a pair, both of which hold a lock or none; in *ret its side. */
+static double rank_of_pair(uint32_t promises, uint32_t lockset,
+			   struct hunt_side *ret)
+{
+	struct trace_cell cells[] = { writer_cell(ADDRESS, 2, 1, 10),
+				      writer_cell(ADDRESS, 3, 2, 11) };
+	double rank;
+
+	begin_by(promises);
+	two_threads();
+	two_places(TRACE_WRITES, TRACE_WRITES);
+	writer_lockset(&writer, 7, 0x77);
+	for (size_t i = 0; i < 2; i++) {
+		cells[i].lockset = cells[i].common = lockset;
+		writer_add(&writer, &cells[i]);
+	}
+	writer_end(&writer, 100);
+	find();
+	assert_int_equal(sides.count, 2);
+	rank = side_at(0)->rank;
+	ret->locked = side_at(0)->locked;
+	ret->locks_unknown = side_at(0)->locks_unknown;
+	end(NULL);
+	return rank;
+}
+
+static void locks_that_are_unknown_are_not_none(void **state)
+{
+	struct hunt_side none, unknown, common;
+	double unlocked = rank_of_pair(TRACE_EXACT_LOCKS, 0, &none);
+	double untold = rank_of_pair(0, 0, &unknown);
+	double locked = rank_of_pair(TRACE_EXACT_LOCKS, 7, &common);
+
+	(void)state;
+	assert_true(unlocked > untold && untold > locked);
+	assert_false(none.locked || none.locks_unknown);
+	assert_true(!unknown.locked && unknown.locks_unknown);
+	assert_true(common.locked && !common.locks_unknown);
 }
 
 /* Memory that was freed and allocated again is another variable. */
@@ -650,6 +695,7 @@ int main(void)
 		TEST(creations_and_joins_order),
 		TEST(runtimes_are_left_out),
 		TEST(locks_rank_and_prune_nothing),
+		cmocka_unit_test(locks_that_are_unknown_are_not_none),
 		TEST(blocks_are_told_apart),
 		TEST(one_side_serves_its_partners),
 		TEST(the_next_access_of_a_partner_counts),

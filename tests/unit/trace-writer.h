@@ -20,6 +20,7 @@
 struct writer {
 	char folder[40], path[64];
 	FILE *file;
+	uint64_t dropped_locksets; /* that the end tells of */
 };
 
 static inline void writer_require(int fact)
@@ -44,16 +45,18 @@ static inline void writer_chunk(struct writer *writer, uint32_t type,
 }
 
 /* A program with the module 1, whose code is at its offset, and thread 1. */
-static inline void writer_begin(struct writer *writer)
+static inline void writer_begin_by(struct writer *writer, uint32_t recorder,
+				   uint32_t promises)
 {
 	struct trace_header header = { .magic = TRACE_MAGIC,
 				       .version = TRACE_VERSION,
-				       .recorder = TRACE_BY_VALGRIND,
-				       .promises = TRACE_TOTAL_ORDER,
+				       .recorder = recorder,
+				       .promises = promises,
 				       .pid = 42 };
 	struct trace_program program = { .argc = 0 };
 	struct trace_module module = { .id = 1, .low = 0x1000, .high = 0x9000 };
 
+	writer->dropped_locksets = 0;
 	strcpy(writer->folder, "/tmp/racewatch-test.XXXXXX");
 	writer_require(mkdtemp(writer->folder) != NULL);
 	snprintf(writer->path, sizeof(writer->path), "%s/trace.42",
@@ -65,6 +68,12 @@ static inline void writer_begin(struct writer *writer)
 		     WRITER_PROGRAM, sizeof(WRITER_PROGRAM));
 	writer_chunk(writer, TRACE_MODULE, &module, sizeof(module),
 		     WRITER_PROGRAM, sizeof(WRITER_PROGRAM));
+}
+
+static inline void writer_begin(struct writer *writer)
+{
+	writer_begin_by(writer, TRACE_BY_VALGRIND,
+			TRACE_TOTAL_ORDER | TRACE_EXACT_LOCKS);
 }
 
 /* joined 0: it was not. creation: the id of a descriptor, or 0. */
@@ -146,7 +155,8 @@ static inline void writer_end(struct writer *writer, uint64_t accesses)
 {
 	struct trace_end end = { .sequence = accesses,
 				 .ns = accesses * 1000000,
-				 .busy_ns = accesses * 1000000 };
+				 .busy_ns = accesses * 1000000,
+				 .dropped_locksets = writer->dropped_locksets };
 
 	writer_chunk(writer, TRACE_END, &end, sizeof(end), NULL, 0);
 	writer_require(fclose(writer->file) == 0);
