@@ -305,13 +305,10 @@ static struct hunt_sources hunt_sources(const struct hunt_options *options,
 
 /*
  * Of bytes that many instructions access, the recorder keeps some of these, whatever
- * memory it has.
+ * memory it has. Where only one thread accesses them, nothing is lost.
  */
 static void hunt_note_dropped(const struct hunt_totals *totals)
 {
-	uint64_t crowded = totals->dropped > totals->starved
-				   ? totals->dropped - totals->starved
-				   : 0;
 	struct strbuf count = { 0 };
 
 	if (totals->starved > 0) {
@@ -321,11 +318,12 @@ static void hunt_note_dropped(const struct hunt_totals *totals)
 			 strbuf_text(&count));
 		strbuf_truncate(&count, 0);
 	}
-	if (crowded > 0) {
-		text_add_count(&count, crowded);
-		log_note("not recorded: %s accesses to bytes that many "
-			 "instructions access; conflicts of these may be "
-			 "missing, whatever the memory",
+	if (totals->crowded > 0) {
+		text_add_plural(&count, totals->crowded, "place");
+		log_note("not recorded: some of the accesses to %s of 8 bytes, "
+			 "which many instructions of several threads access; "
+			 "conflicts of these may be missing, whatever the "
+			 "memory",
 			 strbuf_text(&count));
 	}
 	strbuf_deinit(&count);

@@ -275,11 +275,26 @@ static bool see(struct granule *granule, size_t i)
 			&(struct seen){ .cell = cell, .kind = *kind });
 }
 
+/* Does a runtime not have it to itself, and are instructions without a cell? */
+static bool is_crowded(const struct vec *seen)
+{
+	bool crowded = false, own = false;
+
+	for (size_t i = 0; i < seen->count; i++) {
+		const struct seen *one = vec_at(seen, i);
+
+		crowded |= (one->cell->flags & TRACE_CROWDED) != 0;
+		own |= !one->kind.runtime;
+	}
+	return crowded && own;
+}
+
 static struct error *compare_all(const struct granule *granule)
 {
 	const struct vec *seen = &granule->seen;
 
 	granule->pairs->granules += seen->count > 1;
+	granule->pairs->crowded += is_crowded(seen);
 	for (size_t i = 0; i < seen->count; i++) {
 		for (size_t n = i + 1; n < seen->count; n++) {
 			if (!compare(granule, vec_at(seen, i), vec_at(seen, n)))

@@ -53,6 +53,8 @@ struct pairs {
 	/* pairs of instructions, by their numbers; see struct hunt_totals */
 	struct map all, own, unordered;
 	uint64_t granules; /* that two threads accessed */
+	/* of them, with accesses outside of runtimes that may have no cell */
+	uint64_t crowded;
 	/*
 	 * Edges that are none, since the first access of a cell is ordered with
 	 * the partner and a later one is not: which one that is is not known.

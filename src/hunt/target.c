@@ -55,7 +55,6 @@ static void count_recording(struct hunt_totals *totals,
 	totals->cut += recording->cut;
 	totals->threads += recording->threads.count;
 	totals->accesses += recording->end.sequence;
-	totals->dropped += recording->end.dropped_cells;
 	totals->starved += recording->end.starved_cells;
 }
 
@@ -325,6 +324,7 @@ struct error *hunt_targets_from_traces(const char *path,
 	if (!err)
 		err = make_sides(&finding, sides);
 	finding.totals.granules = finding.pairs.granules;
+	finding.totals.crowded = finding.pairs.crowded;
 	finding.totals.unplaced = finding.pairs.unplaced;
 	finding.totals.pairs_all = finding.pairs.all.count;
 	finding.totals.pairs_own = finding.pairs.own.count;

@@ -55,8 +55,12 @@ struct hunt_totals {
 	uint64_t cut; /* of these, without their end: the process was killed */
 	uint64_t threads, accesses;
 	uint64_t granules; /* that two threads accessed */
-	uint64_t dropped; /* accesses that the recorder has not kept */
-	uint64_t starved; /* of them, for want of memory */
+	/*
+	 * Granules with accesses that the recorder has not kept, since many
+	 * instructions made some there: conflicts may be missing.
+	 */
+	uint64_t crowded;
+	uint64_t starved; /* accesses that it has not kept for want of memory */
 	/* of instructions that conflict */
 	uint64_t pairs_all;
 	uint64_t pairs_own; /* less those of runtimes and the loader */

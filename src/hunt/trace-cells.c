@@ -97,8 +97,10 @@ bool trace_cells_next(struct trace_unpacked *unpacked)
 
 	unpacked->left--;
 	cell->count = 1;
-	return get_byte(unpacked, &flags) &&
-	       get_short(unpacked, &cell->thread) &&
+	if (!get_byte(unpacked, &flags))
+		return false;
+	cell->flags = flags & PACKED_CROWDED ? TRACE_CROWDED : 0;
+	return get_short(unpacked, &cell->thread) &&
 	       get_short(unpacked, &cell->descriptor) &&
 	       get_short(unpacked, &cell->ordinal) &&
 	       (!(flags & PACKED_COUNT) || get_short(unpacked, &cell->count)) &&

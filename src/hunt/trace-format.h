@@ -27,6 +27,7 @@
 #define TRACE_VERSION 3
 #define TRACE_STACK_MAX 8 /* return addresses of a stack top */
 #define TRACE_GRANULE 8 /* bytes of memory that a cell speaks of */
+#define TRACE_CROWDED 1 /* some instruction has no cell of the granule */
 #define TRACE_NEVER UINT64_MAX /* a sequence number: not so far */
 
 enum trace_recorder {
@@ -37,8 +38,7 @@ enum trace_recorder {
 
 enum trace_promise {
 	TRACE_TOTAL_ORDER = 1, /* of accesses, across threads */
-	TRACE_EXACT_VALUES =
-		2, /* no other thread ran between access and read */
+	TRACE_EXACT_VALUES = 2, /* nobody ran between access and read */
 	TRACE_EXACT_LOCKS = 4, /* locksets are of pthreads' functions */
 	TRACE_LOSSLESS = 8, /* TRACE_ACCESSES has every access, too */
 };
@@ -174,7 +174,7 @@ struct trace_cell {
 	uint64_t value; /* of the granule after (breakpoints: before) it */
 	uint8_t mask; /* bytes accessed, bit i is address + i */
 	uint8_t first_mask; /* by the first access */
-	uint16_t reserved;
+	uint16_t flags; /* TRACE_CROWDED, or 0 */
 	uint32_t lockset; /* at the first access; with stacks, if room */
 	uint32_t common; /* lockset held at every access */
 	uint32_t block; /* the heap block, or 0 */

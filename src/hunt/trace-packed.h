@@ -33,6 +33,7 @@ enum {
 	PACKED_VALUE = 4,
 	PACKED_MASKS = 8,
 	PACKED_COMMON = 16,
+	PACKED_CROWDED = 32, /* TRACE_CROWDED; no number */
 	PACKED_BYTES = 64, /* of a cell, at most */
 };
 

@@ -151,6 +151,7 @@ static inline bool shadow_again(struct shadow *shadow, struct use *use,
 	} else if (again_is_dropped(shadow, granule, again)) {
 		granule->written |= again->writes;
 		starved = !granule_is_full(granule, again->writes);
+		granule->crowded |= !starved;
 		shadow->dropped++;
 		shadow->starved += starved;
 	} else {

@@ -52,6 +52,8 @@ static uint32_t flags_of(const struct cells *cells,
 		flags |= PACKED_MASKS;
 	if (cell->common != cell->lockset)
 		flags |= PACKED_COMMON;
+	if (cell->flags & TRACE_CROWDED)
+		flags |= PACKED_CROWDED;
 	return flags;
 }
 

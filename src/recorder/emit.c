@@ -230,7 +230,8 @@ static uint32_t write_block(struct recorder *recorder, struct block *block)
 }
 
 static struct trace_cell cell_of(struct recorder *recorder, uint64_t address,
-				 const struct slot *slot, uint32_t block)
+				 const struct slot *slot, uint32_t block,
+				 uint16_t flags)
 {
 	struct use *use = use_at(&recorder->uses, slot->use);
 	uint64_t last = (uint64_t)slot->last * 256;
@@ -245,6 +246,7 @@ static struct trace_cell cell_of(struct recorder *recorder, uint64_t address,
 		.value = slot->value,
 		.mask = slot->mask,
 		.first_mask = slot->first_mask,
+		.flags = flags,
 		.lockset = write_held(recorder, slot),
 		.common = known_lockset(slot->common),
 		.block = block,
@@ -276,7 +278,8 @@ static void write_granule(struct recorder *recorder, uint64_t address,
 		/* it writes what the cell names */
 		const struct trace_cell cell = cell_of(
 			recorder, address,
-			granule_slot(&recorder->shadow, granule, i), number);
+			granule_slot(&recorder->shadow, granule, i), number,
+			granule->crowded ? TRACE_CROWDED : 0);
 
 		if (!cells_has_room(&cells)) {
 			write_cells(recorder, &cells);
@@ -300,7 +303,7 @@ static void write_whole(struct recorder *recorder, uint64_t address,
 	number = write_block(recorder, block);
 	for (uint32_t id = granule->cells; id != 0; id = whole->next) {
 		whole = whole_cell_at(&recorder->whole, id);
-		cell = cell_of(recorder, address, &whole->slot, number);
+		cell = cell_of(recorder, address, &whole->slot, number, 0);
 		write_one(recorder, TRACE_WHOLE_CELL, &cell, sizeof(cell));
 	}
 }

@@ -383,6 +383,16 @@ static bool is_full(const struct granule *granule, const struct touch *touch,
 	return granule_is_full(granule, touch->writes);
 }
 
+/*
+ * Does an access without a slot hide an instruction of its thread? One that has
+ * slots hides a stack; in a string function, that is whose access it is.
+ */
+static bool is_hidden(const struct touch *touch, const struct uses *uses,
+		      const struct known *known)
+{
+	return known->count == 0 || site_at(uses, touch->site)->function != 0;
+}
+
 static bool only_reads(const struct uses *uses, uint32_t use)
 {
 	const struct site *site = site_at(uses, use_at(uses, use)->site);
@@ -433,8 +443,10 @@ static struct slot *add_slot(struct shadow *shadow, struct granule *granule,
 			     const struct touch *touch, const struct uses *uses,
 			     const struct known *known)
 {
-	if (is_full(granule, touch, known))
+	if (is_full(granule, touch, known)) {
+		granule->crowded |= is_hidden(touch, uses, known);
 		return drop(shadow);
+	}
 	if (!granule->shared && granule->count >= SHADOW_TIGHT_MAX &&
 	    shadow_is_tight(shadow))
 		return exchange(shadow, granule, touch, uses);

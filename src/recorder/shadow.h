@@ -77,6 +77,7 @@ struct granule {
 	uint8_t reads : 5; /* of these, that only read, before it was shared */
 	bool shared : 1; /* by two threads or more */
 	bool written : 1;
+	bool crowded : 1; /* an instruction has had no slot */
 	/* of the first slots, by use.tag: few slots are read */
 	uint64_t tags;
 };

@@ -99,6 +99,7 @@ static void all_fields_come_out_again(void **state)
 		all[i].first_mask = (uint8_t)(0xff - i);
 		all[i].lockset = (uint32_t)(number * 11);
 		all[i].common = (uint32_t)(i % 2 ? number : number * 11);
+		all[i].flags = i % 2 ? TRACE_CROWDED : 0;
 	}
 	pack(&cells, all, NUMBERS);
 	assert_same(all, NUMBERS, &cells);

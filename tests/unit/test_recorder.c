@@ -228,6 +228,8 @@ static void one_site_does_not_hide_another(void **state)
 	assert_int_equal(cells_count, SHADOW_SITE_MAX + 2);
 	assert_int_equal(end.dropped_cells, 100 - SHADOW_SITE_MAX);
 	assert_int_equal(end.starved_cells, 0);
+	/* each instruction has a cell */
+	assert_int_equal(cells[0].flags, 0);
 }
 
 static void one_thread_does_not_hide_another(void **state)
@@ -244,6 +246,8 @@ static void one_thread_does_not_hide_another(void **state)
 	assert_int_equal(cells[SHADOW_OWN_MAX].thread, second->id);
 	assert_int_equal(end.dropped_cells, 200 - SHADOW_OWN_MAX);
 	assert_int_equal(end.starved_cells, 0);
+	for (size_t i = 0; i < cells_count; i++)
+		assert_int_equal(cells[i].flags, TRACE_CROWDED);
 }
 
 /* A thread, a site and bytes make a cell; the stacks of a site do not. */
@@ -296,6 +300,7 @@ static void shared_granule_keeps_every_site_of_a_thread(void **state)
 	for (uint32_t i = 1; i <= 200; i++)
 		assert_int_equal(cells[i].first, i + 1);
 	assert_int_equal(cells[200].count, 2);
+	assert_int_equal(cells[200].flags, 0);
 	assert_int_equal(end.dropped_cells, 0);
 }
 

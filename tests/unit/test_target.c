@@ -236,6 +236,44 @@ static void locks_rank_and_prune_nothing(void **state)
 				 side_at(i)->place.offset < 0x1300);
 }
 
+/* What a runtime alone accesses, and what no other thread does, is lost to nobody. */
+static void crowded_places_are_counted(void **state)
+{
+	static const struct {
+		uint32_t flags; /* of the place of the first access */
+		uint16_t crowded; /* flags of its cell */
+		uint64_t expected;
+	} rows[] = {
+		{ TRACE_WRITES, 0, 0 },
+		{ TRACE_WRITES, TRACE_CROWDED, 1 },
+		{ TRACE_WRITES | TRACE_RUNTIME, TRACE_CROWDED, 1 },
+		{ TRACE_WRITES | TRACE_RUNTIME, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct trace_cell cell;
+
+		begin(NULL);
+		two_threads();
+		two_places(rows[i].flags, TRACE_READS);
+		cell = writer_cell(ADDRESS, 2, 1, 10);
+		cell.flags = rows[i].crowded;
+		writer_add(&writer, &cell);
+		access_at(ADDRESS, 3, 2, 11, 0xff);
+		/* of a runtime alone */
+		writer_descriptor(&writer, 3, TRACE_WRITES | TRACE_RUNTIME,
+				  0x1300, NULL, 0);
+		cell = writer_cell(ADDRESS + 8, 2, 3, 12);
+		cell.flags = TRACE_CROWDED;
+		writer_add(&writer, &cell);
+		writer_end(&writer, 20);
+		find();
+		assert_int_equal(totals.crowded, rows[i].expected);
+		end(NULL);
+	}
+}
+
 /* The best rank of a pair, both of which hold a lock or none; in *ret its side. */
 static double rank_of_pair(uint32_t promises, uint32_t lockset,
 			   struct hunt_side *ret)
@@ -696,6 +734,7 @@ int main(void)
 		TEST(runtimes_are_left_out),
 		TEST(locks_rank_and_prune_nothing),
 		cmocka_unit_test(locks_that_are_unknown_are_not_none),
+		cmocka_unit_test(crowded_places_are_counted),
 		TEST(blocks_are_told_apart),
 		TEST(one_side_serves_its_partners),
 		TEST(the_next_access_of_a_partner_counts),
