@@ -233,6 +233,14 @@ static uint32_t size_of(const struct trace_descriptor *raw,
 			 : (uint32_t)__builtin_popcount(cell->first_mask);
 }
 
+/* A stripped library does not name its variants of string functions. */
+static struct error *name_function(const struct making *making, uint32_t place,
+				   const char *string_function, char **ret)
+{
+	return string_function ? copy_text(ret, string_function)
+			       : code_function(making->code, place, ret);
+}
+
 static struct error *add_partner(const struct making *making,
 				 const struct pair_edge *edge,
 				 struct hunt_side *side)
@@ -255,6 +263,10 @@ static struct error *add_partner(const struct making *making,
 	err = code_place(making->code, edge->partner_place, &partner->place);
 	if (!err)
 		err = copy_text(&partner->string_function, string_of(raw));
+	if (!err)
+		err = name_function(making, edge->partner_place,
+				    partner->string_function,
+				    &partner->function);
 	if (!err)
 		err = copy_text(
 			&partner->thread_path,
@@ -441,12 +453,8 @@ static struct error *name_side(const struct making *making,
 {
 	unsigned int byte = (unsigned int)__builtin_ctz(
 		cell->first_mask ? cell->first_mask : cell->mask | 0x100u);
-	/* a stripped library does not name its variants of string functions */
-	struct error *err =
-		side->string_function
-			? copy_text(&side->function, side->string_function)
-			: code_function(making->code, edge->place,
-					&side->function);
+	struct error *err = name_function(
+		making, edge->place, side->string_function, &side->function);
 
 	if (!err)
 		err = code_variable(making->code, recording_of(making, edge),

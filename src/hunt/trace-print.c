@@ -169,12 +169,13 @@ static struct error *print_thread(struct printing *printing,
 }
 
 /* "and 5 more" */
-static void print_more(struct strbuf *text, size_t count)
+static void print_more(struct strbuf *text, const char *indent, size_t count,
+		       size_t most)
 {
-	if (count <= TRACE_PRINT_LINES)
+	if (count <= most)
 		return;
-	strbuf_add(text, "  and ");
-	text_add_count(text, count - TRACE_PRINT_LINES);
+	strbuf_addf(text, "%sand ", indent);
+	text_add_count(text, count - most);
 	add_line(text, " more");
 }
 
@@ -189,7 +190,7 @@ static struct error *print_threads(struct printing *printing)
 	for (size_t i = 0; !err && i < threads->count && i < TRACE_PRINT_LINES;
 	     i++)
 		err = print_thread(printing, vec_at(threads, i));
-	print_more(&printing->text, threads->count);
+	print_more(&printing->text, "  ", threads->count, TRACE_PRINT_LINES);
 	return err;
 }
 
@@ -210,7 +211,7 @@ static void print_modules(struct printing *printing)
 			strbuf_addf(text, " (%s)", module->build_id);
 		strbuf_add(text, "\n");
 	}
-	print_more(text, modules->count);
+	print_more(text, "  ", modules->count, TRACE_PRINT_LINES);
 }
 
 static void take_cell(struct shared *shared, const struct recording *recording,
@@ -311,7 +312,7 @@ static struct error *print_shared(struct printing *printing)
 	for (size_t i = 0; !err && i < all.count && i < TRACE_PRINT_LINES; i++)
 		err = print_shared_line(printing, vec_at(&all, i));
 	if (!err)
-		print_more(&printing->text, all.count);
+		print_more(&printing->text, "  ", all.count, TRACE_PRINT_LINES);
 	vec_deinit(&all);
 	return err;
 }
@@ -341,6 +342,32 @@ static struct error *print_recording(struct strbuf *text, const char *path)
 	return err;
 }
 
+static void print_partners(struct strbuf *text, const struct vec *partners)
+{
+	for (size_t i = 0; i < partners->count && i < TRACE_PRINT_PARTNERS;
+	     i++) {
+		strbuf_add(text, "       with ");
+		target_say_partner(text, vec_at(partners, i));
+		strbuf_add(text, "\n");
+	}
+	print_more(text, "       ", partners->count, TRACE_PRINT_PARTNERS);
+}
+
+static void print_side(struct strbuf *text, const struct hunt_side *side)
+{
+	strbuf_addf(text, "  #%" PRIu64 " ", side->id);
+	target_say_side(text, side);
+	strbuf_add(text, "; ");
+	text_add_plural(text, side->partners.count, "partner");
+	strbuf_add(text, side->locks_unknown ? ", locks unknown"
+			 : side->locked	     ? ", locked"
+					     : "");
+	strbuf_add(text, ", hold ");
+	text_add_time(text, side->hold_ns);
+	strbuf_add(text, "\n");
+	print_partners(text, &side->partners);
+}
+
 static void print_sides(struct strbuf *text, const struct vec *sides,
 			const struct hunt_totals *totals)
 {
@@ -353,18 +380,9 @@ static void print_sides(struct strbuf *text, const struct vec *sides,
 	strbuf_add(text, " that no creation or join of threads orders; ");
 	text_add_plural(text, totals->sides, "side");
 	strbuf_add(text, sides->count ? ":\n" : "\n");
-	for (size_t i = 0; i < sides->count && i < TRACE_PRINT_LINES; i++) {
-		const struct hunt_side *side = vec_at(sides, i);
-
-		strbuf_addf(text, "  #%" PRIu64 " ", side->id);
-		target_say_side(text, side);
-		strbuf_add(text, "; ");
-		text_add_plural(text, side->partners.count, "partner");
-		strbuf_addf(text, "%s, hold ", side->locked ? ", locked" : "");
-		text_add_time(text, side->hold_ns);
-		strbuf_add(text, "\n");
-	}
-	print_more(text, sides->count);
+	for (size_t i = 0; i < sides->count && i < TRACE_PRINT_LINES; i++)
+		print_side(text, vec_at(sides, i));
+	print_more(text, "  ", sides->count, TRACE_PRINT_LINES);
 }
 
 static void free_sides(struct vec *sides)

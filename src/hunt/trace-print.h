@@ -12,7 +12,7 @@
 struct error;
 
 /* Lines of a kind that are printed; how many there are more is said. */
-enum { TRACE_PRINT_LINES = 20 };
+enum { TRACE_PRINT_LINES = 20, TRACE_PRINT_PARTNERS = 8 };
 
 /* path: as traces_find() takes it. */
 struct error *trace_print(const char *path, FILE *out);

@@ -30,6 +30,7 @@ static const struct field partner_field_list[] = {
 	{ "atomic", FIELD_BOOL, AT(atomic) },
 	{ "syscall", FIELD_BOOL, AT(syscall) },
 	{ "string_function", FIELD_TEXT, AT(string_function) },
+	{ "function", FIELD_TEXT, AT(function) },
 	{ "distance_us", FIELD_US, AT(distance_ns) },
 };
 
@@ -189,24 +190,46 @@ bool target_result_parse(const char *name, unsigned int *ret)
 	return false;
 }
 
-void target_say_side(struct strbuf *line, const struct hunt_side *side)
+/* "thread 0.1 WRITES 8 bytes" */
+static void say_access(struct strbuf *line, const char *thread_path,
+		       bool writes, uint32_t size)
 {
-	if (side->thread_path) {
+	if (thread_path) {
 		strbuf_add(line, "thread ");
-		utf8_add_visible(line, side->thread_path);
+		utf8_add_visible(line, thread_path);
 	} else {
 		strbuf_add(line, "any thread");
 	}
-	strbuf_addf(line, " %s ", side->writes ? "WRITES" : "READS");
-	text_add_plural(line, side->size, "byte");
+	strbuf_addf(line, " %s ", writes ? "WRITES" : "READS");
+	text_add_plural(line, size, "byte");
+}
+
+/* " at cache+0x1179 (shard_add)" */
+static void say_place(struct strbuf *line, const struct hunt_place *place,
+		      const char *function)
+{
+	strbuf_add(line, " at ");
+	text_add_offset(line, place->module, place->offset);
+	text_add_bracketed(line, function);
+}
+
+void target_say_partner(struct strbuf *line, const struct hunt_partner *partner)
+{
+	say_access(line, partner->thread_path, partner->writes, partner->size);
+	if (partner->syscall)
+		strbuf_add(line, " in a system call");
+	say_place(line, &partner->place, partner->function);
+}
+
+void target_say_side(struct strbuf *line, const struct hunt_side *side)
+{
+	say_access(line, side->thread_path, side->writes, side->size);
 	if (side->variable) {
 		strbuf_add(line, ", ");
 		utf8_add_visible(line, side->variable);
 		strbuf_add(line, ",");
 	}
-	strbuf_add(line, " at ");
-	text_add_offset(line, side->place.module, side->place.offset);
-	text_add_bracketed(line, side->function);
+	say_place(line, &side->place, side->function);
 	strbuf_add(line, ", execution ");
 	text_add_count(line, side->ordinal + 1);
 }

@@ -36,6 +36,7 @@ struct hunt_partner {
 	 * has it.
 	 */
 	char *string_function;
+	char *function; /* that the instruction is in; NULL: unknown */
 	uint64_t distance_ns; /* between the two, in the recording */
 };
 
@@ -136,6 +137,9 @@ bool target_result_parse(const char *name, unsigned int *ret);
  * executions count from 1 here, as people count.
  */
 void target_say_side(struct strbuf *line, const struct hunt_side *side);
+/* "thread 0.1 READS 8 bytes at cache+0x1216 (shard_evict)" */
+void target_say_partner(struct strbuf *line,
+			const struct hunt_partner *partner);
 /* "unreached: 2 of 4 executions in 3 runs" */
 void target_say_outcome(struct strbuf *line,
 			const struct target_record *record);

@@ -135,6 +135,7 @@ is "all processes" "$(compgen -G "$work/all/trace.*" | wc -l)" 2
 
 # libraries of the system are left out, unless they are asked for
 recorded own "$T/listing1.O2"
+matches "no locks are known" "$work/out" ", locks unknown, hold "
 options=(--include 'libc.so*')
 recorded libc "$T/listing1.O2"
 is "its accesses" "$(($(sed -n 's/^end sequence \([0-9]*\) .*/\1/p' \

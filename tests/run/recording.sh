@@ -20,6 +20,8 @@ matches "the pairs" "$work/out" \
 	'^PAIRS .*: 1, 1 without runtimes, 1 that no .* orders; 2 sides:$'
 matches "the sides" "$work/out" \
 	'^  #1 any thread WRITES 8 bytes, .* at program.0x1100, execution 1; 1 partner, locked'
+matches "what conflicts with them" "$work/out" \
+	'^       with thread 0\.0\.1 WRITES 8 bytes at program.0x1200$'
 
 run report --trace "$corpus/joined" --format json -o "$work/sides.jsonl"
 is "its sides as records" "$status" 0

@@ -27,6 +27,7 @@ static inline void sample_partner(struct hunt_side *side)
 	sample_set(&partner->thread_path, "0.1");
 	partner->size = 4;
 	partner->writes = true;
+	sample_set(&partner->function, "shard_evict");
 	partner->distance_ns = 1234000;
 }
 

@@ -70,6 +70,32 @@ static void a_side_is_said(void **state)
 	hunt_side_deinit(&side);
 }
 
+static void a_partner_is_said(void **state)
+{
+	struct hunt_side side;
+	struct hunt_partner *partner;
+	struct strbuf line = { 0 };
+
+	(void)state;
+	hunt_side_init(&side);
+	sample_hunt_side(&side, 1);
+	partner = vec_at(&side.partners, 0);
+	target_say_partner(&line, partner);
+	assert_string_equal(strbuf_text(&line),
+			    "thread 0.1 WRITES 4 bytes at cache+0x1216 "
+			    "(shard_evict)");
+	strbuf_clear(&line);
+	sample_set(&partner->function, NULL);
+	partner->writes = false;
+	partner->syscall = true;
+	target_say_partner(&line, partner);
+	assert_string_equal(strbuf_text(&line),
+			    "thread 0.1 READS 4 bytes in a system call at "
+			    "cache+0x1216");
+	strbuf_deinit(&line);
+	hunt_side_deinit(&side);
+}
+
 static void words_are_parsed(void **state)
 {
 	unsigned int result = 99;
@@ -188,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_outcome_is_said),
 		cmocka_unit_test(a_side_is_said),
+		cmocka_unit_test(a_partner_is_said),
 		cmocka_unit_test(words_are_parsed),
 		cmocka_unit_test(one_report_comes_out_by_id),
 		cmocka_unit_test(reports_are_merged_in_any_order),
