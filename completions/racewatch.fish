@@ -253,6 +253,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from hunt' -a '(__racewatch_pro
 complete -c racewatch -n '__fish_seen_subcommand_from provoke' -l order -x -a 'ab ba both' -d 'Whose access goes first'
 complete -c racewatch -n '__fish_seen_subcommand_from provoke' -l times -x -d 'Runs in each order'
 complete -c racewatch -n '__fish_seen_subcommand_from provoke' -l timeout -x -d 'End each run after this time'
+complete -c racewatch -n '__fish_seen_subcommand_from provoke' -l until-exit-of -x -d 'Start this client, and end the run when it ends'
 complete -c racewatch -n '__fish_seen_subcommand_from provoke' -l pid -x -a '(__fish_complete_pids)' -d 'Provoke it in this process'
 complete -c racewatch -n '__fish_seen_subcommand_from provoke' -s o -l output -r -F -d 'Write the results to this file'
 complete -c racewatch -n '__fish_seen_subcommand_from provoke' -s h -l help -d 'Print the options'

@@ -479,6 +479,7 @@ static struct error *hunt_judged(const struct hunt_options *options,
 	const struct reporting *reporting = &options->reporting;
 	const struct hunting_config output_config = {
 		.command = argv,
+		.until_exit_of = options->until_exit_of,
 		.options = options->words,
 		.option_count = options->word_count,
 		.path = reporting->output,

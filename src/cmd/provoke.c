@@ -20,6 +20,7 @@
 #include "doctor/program.h"
 #include "doctor/refusal.h"
 #include "hunt/variants.h"
+#include "hunt/worker.h"
 #include "provoke/attempts.h"
 #include "provoke/provoker.h"
 #include "provoke/scenario.h"
@@ -32,7 +33,7 @@ struct provoke_options {
 	struct standard standard;
 	int order; /* enum attempts_order */
 	uint64_t times, timeout_ns;
-	const char *pid, *output;
+	const char *pid, *output, *until_exit_of;
 };
 
 #define AT(member) offsetof(struct provoke_options, member)
@@ -72,6 +73,12 @@ static const struct option_def provoke_defs[] = {
 		  "die of it",
 	  .type = OPTION_STRING,
 	  .offset = AT(pid) },
+	{ .name = "--until-exit-of",
+	  .arg = "CLIENT",
+	  .help = "start this shell command in each run, and end the run when "
+		  "it has ended: of servers",
+	  .type = OPTION_STRING,
+	  .offset = AT(until_exit_of) },
 	{ .name = "--output",
 	  .letter = 'o',
 	  .arg = "FILE",
@@ -213,6 +220,9 @@ static struct error *provoke_program(const struct provoke_options *options,
 	err = scenario_check_builds(provoker->scenario, program.path);
 	program_deinit(&program);
 	provoker->argv = argv;
+	/* servers of a hunt make their addresses of it */
+	if (provoker->until_exit_of)
+		worker_number(1);
 	/* the instructions are those of a hunt's runs */
 	if (!err && provoker->scenario->race.evidence == EVIDENCE_PROVOKED)
 		err = variants_choose();
@@ -233,6 +243,10 @@ static struct error *provoke_process(const struct provoke_options *options,
 	if (provoker->times != 1)
 		return error_create(ERROR_USAGE,
 				    "--pid takes no other --times than 1");
+	if (provoker->until_exit_of)
+		return error_create(ERROR_USAGE,
+				    "--until-exit-of is of a command, and "
+				    "--pid of a process that runs already");
 	err = pid_parse(options->pid, &pid);
 	if (!err) {
 		pid = pid_resolve(pid);
@@ -261,6 +275,7 @@ static struct error *provoke_parsed(const struct provoke_options *options,
 		.scenario = &scenario,
 		.times = options->times,
 		.timeout_ns = options->timeout_ns,
+		.until_exit_of = options->until_exit_of,
 	};
 	struct error *err;
 

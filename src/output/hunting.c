@@ -66,7 +66,8 @@ struct error *hunting_output_init(struct hunting_output *output,
 	status_init(&output->status, config->quiet ? -1 : STDERR_FILENO);
 	err = saved_open(&output->saved, config->path, config->format);
 	output->saved.renderer.ignore_unlikely = output->text.ignore_unlikely;
-	saved_add_again(&output->saved, config->command, &output->again);
+	saved_add_again(&output->saved, config->command, config->until_exit_of,
+			&output->again);
 	if (output->again.length > 0 && !output->again.failed)
 		output->text.again = strbuf_text(&output->again);
 	return err;

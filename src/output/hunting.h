@@ -27,6 +27,7 @@ struct judge;
 
 struct hunting_config {
 	char *const *command;
+	const char *until_exit_of; /* its client; NULL: none */
 	char *const *options; /* racewatch's own, option_count */
 	size_t option_count;
 	const char *path; /* of the report that is saved; see output/saved.h */

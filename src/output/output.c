@@ -47,7 +47,7 @@ static void output_set_again(struct output *output)
 {
 	struct strbuf *again = &output->again;
 
-	saved_add_again(&output->saved, output->config->command, again);
+	saved_add_again(&output->saved, output->config->command, NULL, again);
 	if (!again->failed)
 		output->text.again = strbuf_text(again);
 }

@@ -60,7 +60,7 @@ static bool saved_is_report(const struct saved *saved)
 }
 
 void saved_add_again(const struct saved *saved, char *const *command,
-		     struct strbuf *ret)
+		     const char *client, struct strbuf *ret)
 {
 	strbuf_add(ret, "racewatch provoke ");
 	if (saved_is_report(saved))
@@ -68,6 +68,11 @@ void saved_add_again(const struct saved *saved, char *const *command,
 	else
 		strbuf_add(ret, "REPORT");
 	strbuf_add(ret, "#{id} ");
+	if (client) {
+		strbuf_add(ret, "--until-exit-of ");
+		again_add_word(ret, client);
+		strbuf_add(ret, " ");
+	}
 	strbuf_add(ret, command ? "--" : "--pid {pid}");
 	for (char *const *word = command; word && *word; word++) {
 		strbuf_add(ret, " ");

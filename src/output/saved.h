@@ -37,11 +37,12 @@ struct error *saved_open(struct saved *saved, const char *path,
 
 /*
  * Append the command that provokes a race of this report ("{id}" for its number)
- * in a run of the command; NULL: in the process that was attached to ("{pid}").
+ * in a run of the command, with that client (--until-exit-of; NULL: none);
+ * command NULL: in the process that was attached to ("{pid}").
  * Where no other command could read the report, it says how to have one.
  */
 void saved_add_again(const struct saved *saved, char *const *command,
-		     struct strbuf *ret);
+		     const char *client, struct strbuf *ret);
 
 /* From now on it is for nobody but us: mode 0600, if it is a regular file. */
 void saved_make_private(const struct saved *saved);

@@ -4,6 +4,7 @@
  */
 #include "provoke/provoker.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -19,6 +20,7 @@
 #include "report/provocation.h"
 #include "report/run.h"
 #include "sampling/rules.h"
+#include "session/companion.h"
 #include "session/session.h"
 #include "sys/pidref.h"
 
@@ -27,6 +29,10 @@ enum { PROVOKER_SEARCHES = 3 };
 
 /* One run. */
 struct provoker_run {
+	struct provoker *provoker;
+	struct companion client;
+	struct error *failed; /* to start it */
+	int status; /* of both, as of a shell */
 	struct wire_provoked news;
 	uint64_t sites[WIRE_PROVOKE_SIDES]; /* instructions found */
 	char *problems[WIRE_PROVOKE_SIDES]; /* why there are none; or NULL */
@@ -46,6 +52,32 @@ static void provoker_note(void *context, const char *text)
 {
 	(void)context;
 	log_note("%s", text);
+}
+
+static void provoker_started(void *context, const struct session_counts *counts,
+			     const struct image *image)
+{
+	struct provoker_run *run = context;
+	const struct companion_config client = {
+		.command = run->provoker->until_exit_of,
+	};
+
+	(void)image;
+	if (!client.command || run->failed)
+		return;
+	run->failed = companion_start(&client, counts->pid, &run->client);
+	if (run->failed)
+		kill(counts->pid, SIGTERM);
+}
+
+/* How the client or the server has ended. */
+static void provoker_client_note(void *context, const char *text)
+{
+	struct provoker *provoker = context;
+
+	if (!provoker->told)
+		log_warn("%s", text);
+	provoker->told = true;
 }
 
 /* The places of --at are side a and side b. */
@@ -100,6 +132,7 @@ static struct error *provoker_session(const struct provoker *provoker,
 {
 	const struct session_sink sink = {
 		.context = run,
+		.started = provoker_started,
 		.note = provoker_note,
 		.provoked = provoker_provoked,
 		.ended = provoker_ended,
@@ -133,6 +166,30 @@ static struct error *provoker_session(const struct provoker *provoker,
 	return err;
 }
 
+static int provoker_status(const struct session_result *result)
+{
+	return WIFSIGNALED(result->status) ? 128 + WTERMSIG(result->status)
+					   : WEXITSTATUS(result->status);
+}
+
+/* The client's end belongs to the run. */
+static struct error *provoker_with_client(struct provoker *provoker,
+					  const struct wire_provoke *params,
+					  struct provoker_run *run,
+					  struct session_result *result)
+{
+	struct error *err = provoker_session(provoker, params, run, result);
+	bool cut = err || result->timed_out || result->interrupted ||
+		   result->asked;
+
+	run->status = companion_end(&run->client, provoker_status(result),
+				    cut ? NULL : provoker_client_note,
+				    provoker);
+	if (err)
+		error_free(run->failed);
+	return err ? err : run->failed;
+}
+
 /* Has it ended within a moment after the race? */
 static bool provoker_has_died(const struct pidref *process)
 {
@@ -145,6 +202,7 @@ static bool provoker_has_died(const struct pidref *process)
 }
 
 static struct provocation_end provoker_end(const struct provoker *provoker,
+					   const struct provoker_run *run,
 					   const struct session_result *result)
 {
 	struct provocation_end end = { .timed_out = result->timed_out };
@@ -153,6 +211,8 @@ static struct provocation_end provoker_end(const struct provoker *provoker,
 		return end;
 	if (!provoker->argv)
 		end.running = !provoker_has_died(provoker->process);
+	else if (run->status != provoker_status(result))
+		end.status = run->status; /* the client's */
 	else if (WIFSIGNALED(result->status))
 		end.signal = WTERMSIG(result->status);
 	else
@@ -187,10 +247,11 @@ static struct error *provoker_once(struct provoker *provoker,
 				   struct provocation *ret)
 {
 	struct wire_provoke params = provoker_params(provoker, order, attempts);
-	struct provoker_run run = { .problems = { NULL } };
+	struct provoker_run run = { .provoker = provoker };
 	struct session_result result = { .status = 0 };
 	struct provocation_end end;
-	struct error *err = provoker_session(provoker, &params, &run, &result);
+	struct error *err =
+		provoker_with_client(provoker, &params, &run, &result);
 
 	provoker->interrupted = result.interrupted ? result.interrupted
 						   : result.asked;
@@ -208,7 +269,7 @@ static struct error *provoker_once(struct provoker *provoker,
 	if (!err && run.news.met) {
 		ret->met++;
 		ret->met_other += run.news.by_watch;
-		end = provoker_end(provoker, &result);
+		end = provoker_end(provoker, &run, &result);
 		if (!provocation_add_end(ret, &end))
 			err = error_nomem;
 	}

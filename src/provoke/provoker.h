@@ -22,6 +22,9 @@ struct provoker {
 	const struct pidref *process; /* this one */
 	uint64_t times; /* runs of each order */
 	uint64_t timeout_ns; /* of each run; attach: of the watching; 0: none */
+	/* with argv: the client (session/companion.h); NULL: none */
+	const char *until_exit_of;
+	bool told; /* how a client ended, of which once is enough */
 	/* the signal that has ended it; 0: none */
 	int interrupted;
 };

@@ -42,7 +42,7 @@ for recorder in valgrind breakpoints qemu; do
 	has "$what: its race is provoked" "$report" type=target \
 		side.function=count_answer outcome=provoked
 	is "$what: no run has failed" \
-		"$(grep -cE 'the command failed|until-exit-of' "$work/err")" 0
+		"$(grep -cE 'the command failed|until-exit-of:' "$work/err")" 0
 	is "$what: nothing is left" "$(gone; cat "$work/left")" ""
 	cp "$report" "$work/sides.jsonl"
 done
@@ -52,7 +52,32 @@ served --targets "$work/sides.jsonl" --jobs 2 \
 	--until-exit-of "$server ask $SOCKET" -- "$server" serve "$SOCKET"
 is "two jobs: exit status" "$status" 66 || diag_file "$work/err"
 is "two jobs: no run has failed" \
-	"$(grep -cE 'the command failed|until-exit-of' "$work/err")" 0
+	"$(grep -cE 'the command failed|until-exit-of:' "$work/err")" 0
+
+# a race again, by the line of its report
+again=$(sed -n 's/^ *again *racewatch provoke //p' "$work/err" | head -n 1)
+matches "again: its client" "$work/err" \
+	'again .*#1 --until-exit-of .* ask .* -- .* serve '
+cp "$report" "$work/met.jsonl"
+again=${again/"$report"/"$work/met.jsonl"}
+eval "RUN_TIMEOUT=300 run provoke --times 3 -o \"\$report\" $again"
+is "again: exit status" "$status" 0 || diag_file "$work/err"
+for order in ab ba; do
+	has "again: the client's status is that of the run, $order" "$report" \
+		type=provoke order=$order 'ends.*.status=0'
+	is "again: the server's end is none, $order" "$(records --count \
+		"$report" type=provoke order=$order 'ends.*.signal!=null')" 0
+done
+is "again: no client has failed" "$(grep -c 'until-exit-of:' "$work/err")" 0
+is "again: nothing is left" "$(gone; cat "$work/left")" ""
+RUN_TIMEOUT=300 run provoke --order ab --times 3 -o "$report" --until-exit-of \
+	"$server ask $SOCKET; exit 9" "$work/met.jsonl#1" -- "$server" serve \
+	"$SOCKET"
+has "again: a client that fails" "$report" type=provoke 'ends.*.status=9'
+is "again: that is told once" "$(grep -c \
+	'until-exit-of: the client ended with exit status 9' "$work/err")" 1
+run provoke --until-exit-of true --pid $$ "$work/met.jsonl#1"
+is "again: a process has no client" "$status" 2
 
 # a client that fails is told, and is the status of the run
 served --targets "$work/sides.jsonl" --error-exitcode 0 \
@@ -132,7 +157,7 @@ elif in_turn 3 "redis"; then
 	has "redis: its sides are tried" "$report" type=target \
 		'outcome!=pending'
 	is "redis: no run has failed" \
-		"$(grep -cE 'the command failed|until-exit-of' "$work/err")" 0
+		"$(grep -cE 'the command failed|until-exit-of:' "$work/err")" 0
 	is "redis: nothing listens" "$(socat -u "UNIX-CONNECT:r1.sock" - \
 		>/dev/null 2>&1; echo $?)" 1
 fi
