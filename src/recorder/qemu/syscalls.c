@@ -152,7 +152,7 @@ static const char *unable(int64_t number, const uint64_t *arguments)
 			       : NULL;
 	case SYS_tgkill:
 		return arguments[2] == SIGNAL_CANCEL
-			       ? "pthread_cancel: QEMU does not deliver its "
+			       ? "pthread_cancel: QEMU does not handle its "
 				 "signal"
 			       : NULL;
 	default:
