@@ -47,6 +47,7 @@ struct cpu_slot {
 	struct perfring rings[CPU_MAX]; /* fd -1: not open */
 	uint64_t generation; /* of the watch they serve; 0: disabled */
 	uint64_t refused_ns; /* when one could not be opened last; 0: never */
+	bool taken; /* the opener's: others have it, of some processor */
 };
 
 struct cpu_watch {
@@ -62,7 +63,10 @@ struct cpu_watch {
 	struct error *err; /* why none could be opened, or NULL */
 };
 
-/* Which it is to watch is not known yet: nothing happens there. */
+/*
+ * Those of the slot that are not open. Which bytes they are to watch is not known
+ * yet: nothing happens there.
+ */
 static struct error *cpu_open_slot(struct cpu_watch *state, int i)
 {
 	static uint64_t nowhere;
@@ -78,9 +82,11 @@ static struct error *cpu_open_slot(struct cpu_watch *state, int i)
 	bool any = false, lacking = false;
 
 	for (int cpu = 0; cpu < state->cpus; cpu++) {
-		struct error *err = perfring_open(cpu, &spec, CPU_STACK,
-						  &state->slots[i].rings[cpu]);
+		struct perfring *ring = &state->slots[i].rings[cpu];
+		struct error *err = NULL;
 
+		if (ring->fd < 0)
+			err = perfring_open(cpu, &spec, CPU_STACK, ring);
 		any |= !err;
 		/* somebody else has the registers of that processor */
 		lacking |= err && err->kind == ERROR_UNSUPPORTED;
@@ -89,6 +95,7 @@ static struct error *cpu_open_slot(struct cpu_watch *state, int i)
 		else
 			error_free(err);
 	}
+	state->slots[i].taken = lacking;
 	/* a processor that does not run has no event */
 	if (lacking || !any)
 		return first;
@@ -222,7 +229,10 @@ static void cpu_disable_slot(const struct cpu_watch *state,
 	slot->generation = 0;
 }
 
-/* An offline CPU has no event, and runs nobody. */
+/*
+ * An offline CPU has no event, and runs nobody; but it may come. Where there is an
+ * opener, it opens what is missing, once a second at most.
+ */
 static void cpu_set_slot(struct tracees *tracees, struct cpu_watch *state,
 			 int i, struct cpu_slot *slot)
 {
@@ -234,7 +244,7 @@ static void cpu_set_slot(struct tracees *tracees, struct cpu_watch *state,
 		.kernel = true,
 	};
 	uint64_t now = clock_now_ns();
-	bool refused = false, lacks = false;
+	bool refused = false, any = false;
 
 	for (int cpu = 0; cpu < state->cpus; cpu++) {
 		struct perfring *ring = &slot->rings[cpu];
@@ -242,21 +252,24 @@ static void cpu_set_slot(struct tracees *tracees, struct cpu_watch *state,
 
 		if (ring->fd >= 0)
 			err = perfring_move(ring, &spec);
-		else if (state->has_opener)
-			lacks = true;
-		else if (now >= slot->refused_ns + CPU_REFUSED_NS)
+		else if (!state->has_opener &&
+			 now >= slot->refused_ns + CPU_REFUSED_NS)
 			err = perfring_open(cpu, &spec, CPU_STACK, ring);
 		if (ring->fd < 0)
 			refused = true;
+		else
+			any = true;
 		if (err && err->kind == ERROR_UNSUPPORTED)
 			tracees->stats->out_of_registers++;
 		error_free(err);
 	}
 	if (refused && now >= slot->refused_ns + CPU_REFUSED_NS) {
 		slot->refused_ns = now;
-		state->lacked |= (uint8_t)(lacks << i);
+		if (state->has_opener)
+			state->lacked |= (uint8_t)(1u << i);
 	}
-	tracees->stats->out_of_registers += lacks;
+	if (state->has_opener && (!any || slot->taken))
+		tracees->stats->out_of_registers++;
 	slot->generation = tracees->watch.generation[i];
 }
 

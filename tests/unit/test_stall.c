@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include "driven.h"
@@ -489,6 +490,50 @@ static void what_a_stall_has_lacked_is_opened_behind_it(void **state)
 	watch_suit(tracees, false, clock_now_ns());
 	assert_false(watch_is_changing(&tracees->watch));
 	driven_end(driven);
+}
+
+static long absent_processors;
+
+/* The C library's, but for processors that are configured and not there. */
+long sysconf(int name)
+{
+	long (*real)(int name);
+
+	*(void **)&real = dlsym(RTLD_NEXT, "sysconf");
+	return real(name) +
+	       (name == _SC_NPROCESSORS_CONF ? absent_processors : 0);
+}
+
+static void what_is_open_is_not_opened_again(void **state)
+{
+	struct driven *driven;
+	struct tracees *tracees;
+	uint64_t lacked;
+	int next;
+
+	(void)state;
+	skip_without(&watch_by_perf);
+	skip_without(&watch_by_cpu);
+	absent_processors = 1;
+	driven = start(&watch_by_perf, work_write, work_write);
+	tracees = &driven->engine.core.tracees;
+	tracees->watch.many = 1;
+	driven_until(driven, watches_by(driven, &watch_by_cpu));
+	next = next_file();
+	wide(tracees);
+	watch_suit(tracees, false, clock_now_ns());
+	assert_true(watch_is_changing(&tracees->watch));
+	driven_until(driven, !watch_is_changing(&tracees->watch));
+	/* of two slots, one was open, but for a processor that is not there */
+	if (!watch_cpu_refused(&tracees->watch)) {
+		lacked = tracees->stats->out_of_registers;
+		assert_int_equal(next_file(),
+				 next + sysconf(_SC_NPROCESSORS_ONLN));
+		wide(tracees);
+		assert_int_equal(tracees->stats->out_of_registers, lacked);
+	}
+	driven_end(driven);
+	absent_processors = 0;
 }
 
 /* Events of processors see the memory of one process, and of those apart. */
@@ -1034,6 +1079,7 @@ int main(void)
 			what_is_forgotten_in_its_stall_is_not_armed_again),
 		cmocka_unit_test(no_stall_waits_for_the_events_of_processors),
 		cmocka_unit_test(what_a_stall_has_lacked_is_opened_behind_it),
+		cmocka_unit_test(what_is_open_is_not_opened_again),
 		cmocka_unit_test(the_back_end_suits_what_processes_share),
 		cmocka_unit_test(a_cpu_event_records_the_other_writer),
 		cmocka_unit_test(
