@@ -80,6 +80,19 @@ has "in the report, too" "$report" type=summary recorded_exit=3 bare_exit=0
 run hunt --recorder auto --budget 1ms -o "$report" -- "$T/listing1.O2"
 has "or not" "$report" type=summary recorded_exit=null bare_exit=null
 
+# Of bytes that one thread accesses, some accesses are not kept, which loses nothing;
+# what had no memory is told.
+run hunt --recorder valgrind --budget 1ms --keep-trace "$work/room" -- \
+	"$T/listing1.O2"
+is "not all is kept" "$(for trace in "$work"/room/trace.*; do
+	"$H/trace-print" "$trace"
+done | grep -c '^end .* dropped [1-9][0-9]* ')" 1
+is "but nothing is lost" "$(grep -c 'not recorded' "$work/err")" 0 ||
+	diag_file "$work/err"
+run hunt --recorder valgrind --budget 1ms --trace-memory 1 -- "$T/listing1.O2"
+matches "for want of memory it is" "$work/err" \
+	"warning: the recorder had no memory left for [1-9][0-9]* accesses"
+
 # What runs on after the command has an empty trace: a shell that has written to one
 # pipe, and ends when nobody may write to the other one.
 mkfifo "$work/ready" "$work/hold"
