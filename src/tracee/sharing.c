@@ -9,6 +9,9 @@
 #include "tracee/breakpoint.h"
 #include "wire/message.h"
 
+/* Of what is shared, as much may be at several addresses. */
+enum { SHARING_APART_PART = 8 };
+
 bool sharing_set(struct addrspace *space, const struct wire_shared *ranges,
 		 size_t count)
 {
@@ -69,21 +72,27 @@ bool sharing_address(const struct addrspace *space,
 	return false;
 }
 
-/* Is what begins in a range of the space at the same address in the other? */
+/*
+ * Is what begins in a range of the space at the same address in the other, but for
+ * a small part of all that it shares?
+ */
 static bool sharing_fits(const struct addrspace *space,
 			 const struct addrspace *other)
 {
+	uint64_t all = 0, apart = 0;
+
 	for (size_t i = 0; i < space->shared.count; i++) {
 		const struct wire_shared *range = vec_at(&space->shared, i);
 		const struct shared_place place = { range->device, range->inode,
 						    range->offset };
 		uint64_t address;
 
+		all += range->end - range->start;
 		if (sharing_address(other, &place, 1, &address) &&
 		    address != range->start)
-			return false;
+			apart += range->end - range->start;
 	}
-	return true;
+	return apart <= all / SHARING_APART_PART;
 }
 
 bool sharing_is_alike(const struct addrspace *space,

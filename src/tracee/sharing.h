@@ -39,8 +39,8 @@ bool sharing_address(const struct addrspace *space,
 		     uint64_t *ret);
 
 /*
- * Has `other` nothing of what the space shares at another address? It may have
- * nothing of it at all.
+ * Has `other` at most an eighth of what the space shares at another address, and
+ * the other way round? It may have nothing of it at all.
  */
 bool sharing_is_alike(const struct addrspace *space,
 		      const struct addrspace *other);

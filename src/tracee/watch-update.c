@@ -91,7 +91,7 @@ static void watch_change(struct tracees *tracees, const struct watch_ops *ops)
 	watch->clean_at_ns = 0;
 }
 
-/* Has a process memory that another one has at another address? */
+/* Has a process much memory that another one has at another address? */
 static bool watch_is_scattered(const struct tracees *tracees)
 {
 	const struct vec *processes = &tracees->processes;
@@ -210,7 +210,7 @@ static uint32_t watch_threads(struct tracees *tracees, uint32_t many,
 /*
  * An event of each thread is set in 5 to 8 us, those of all processors in 20 to
  * 50 us, however many threads there are. But they cannot watch memory where
- * another process has it at another address.
+ * another process has it at another address (watch_sees_all()).
  */
 bool watch_suit(struct tracees *tracees, bool little, uint64_t now)
 {
@@ -233,6 +233,38 @@ bool watch_suit(struct tracees *tracees, bool little, uint64_t now)
 	if (watch->ops == &watch_by_perf && threads > many)
 		watch_open_cpu(tracees, now);
 	return watch->ops != before;
+}
+
+/* Has the space a slot's bytes at another address? */
+static bool watch_is_elsewhere(const struct watch *watch,
+			       const struct watch_claim *claim,
+			       const struct addrspace *space)
+{
+	struct watch_view view;
+
+	watch_view(watch, space, &view);
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		if ((claim->claim.slots & (1u << i)) &&
+		    view.generation[i] != 0 &&
+		    view.dregs.slots[i].address != watch_slot_address(watch, i))
+			return true;
+	}
+	return false;
+}
+
+bool watch_sees_all(const struct tracees *tracees,
+		    const struct watch_claim *claim)
+{
+	if (tracees->watch.ops != &watch_by_cpu)
+		return true;
+	for (size_t i = 0; i < tracees->processes.count; i++) {
+		const struct process *process = tracees_process_at(tracees, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    watch_is_elsewhere(&tracees->watch, claim, process->space))
+			return false;
+	}
+	return true;
 }
 
 void watch_publish(struct tracees *tracees)

@@ -37,6 +37,14 @@ bool watch_is_changing(const struct watch *watch);
 /* The back-end's own is freed; the threads' events have gone. */
 void watch_shut(struct tracees *tracees);
 
+/*
+ * Can all who have the bytes of the claim be seen to access them? Not by an event
+ * of a processor, where another process has them at another address: the values
+ * are to be read again and again.
+ */
+bool watch_sees_all(const struct tracees *tracees,
+		    const struct watch_claim *claim);
+
 /* Update all running threads, after claims. */
 void watch_publish(struct tracees *tracees);
 

@@ -120,7 +120,7 @@ struct watch {
 	 */
 	uint32_t many;
 	uint64_t change_ns; /* not tried again before */
-	/* processes have shared memory at several addresses, as last checked */
+	/* processes have much shared memory at several addresses, as last checked */
 	bool scattered;
 	uint64_t scattered_ns; /* when to look again; 0: at once */
 	uint32_t processors; /* of the machine; 0: not known yet */

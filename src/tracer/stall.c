@@ -351,7 +351,7 @@ static bool stall_fully_watched(const struct stall *stall)
 	for (int i = 0; i < stall->access_count; i++) {
 		const struct stall_access *access = &stall->accesses[i];
 
-		if (!access->claimed ||
+		if (!access->claimed || access->unseen ||
 		    access->claim.claim.covered < access->access.size)
 			return false;
 	}
@@ -474,6 +474,9 @@ static void stall_watch(struct engine *engine, struct stall *stall)
 		    (!access->claimed ||
 		     access->claim.claim.covered < access->access.size))
 			engine->core.stats.out_of_registers++;
+		access->unseen =
+			access->claimed &&
+			!watch_sees_all(&engine->core.tracees, &access->claim);
 	}
 	watch_publish(&engine->core.tracees);
 }

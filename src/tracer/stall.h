@@ -56,6 +56,7 @@ struct stall_access {
 	struct mem_access access;
 	struct watch_claim claim;
 	bool claimed;
+	bool unseen; /* not all accesses to it are (watch_sees_all()) */
 	uint8_t held[X86_ACCESS_MAX]; /* when the thread was held */
 	uint8_t before[X86_ACCESS_MAX]; /* once the threads had the watch */
 	uint32_t readable; /* bytes in each */

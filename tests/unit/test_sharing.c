@@ -17,6 +17,7 @@
 #include "tracee/breakpoint.h"
 #include "tracee/process.h"
 #include "tracee/sharing.h"
+#include "tracee/watch-update.h"
 #include "tracee/watch.h"
 #include "tracer/engine.h"
 
@@ -132,6 +133,48 @@ static void places_at_another_address_are_noticed(void **state)
 	assert_true(sharing_is_alike(spaces[1], spaces[0]));
 }
 
+/* As segments that each process maps where there is room. */
+static void a_small_part_at_another_address_is_no_matter(void **state)
+{
+	static const struct wire_shared large = { 0x100000, 0x110000, 0, 1, 7 };
+	static const struct wire_shared small[2] = {
+		{ 0x10000, 0x12000, 0, 1, 8 },
+		{ 0x20000, 0x22000, 0, 1, 8 },
+	};
+	const struct fixture *fixture = *state;
+	struct addrspace *const *spaces = fixture->spaces;
+
+	for (int i = 0; i < 2; i++) {
+		struct wire_shared both[2] = { small[i], large };
+
+		assert_true(sharing_set(spaces[i], both, 2));
+	}
+	assert_true(sharing_is_alike(spaces[0], spaces[1]));
+	for (int i = 0; i < 2; i++)
+		assert_true(sharing_set(spaces[i], &small[i], 1));
+	assert_false(sharing_is_alike(spaces[0], spaces[1]));
+}
+
+static void an_event_of_a_processor_sees_one_address(void **state)
+{
+	struct fixture *fixture = *state;
+	struct tracees *tracees = &fixture->engine.core.tracees;
+	struct watch_claim claim;
+
+	assert_true(watch_claim(&tracees->watch, fixture->spaces[0], 0x11010, 4,
+				DREGS_WRITE, &claim));
+	assert_true(watch_sees_all(tracees, &claim));
+	tracees->watch.ops = &watch_by_cpu;
+	assert_false(watch_sees_all(tracees, &claim));
+	watch_release(&tracees->watch, &claim);
+	/* the other has only the second page */
+	assert_true(watch_claim(&tracees->watch, fixture->spaces[0], 0x10010, 4,
+				DREGS_WRITE, &claim));
+	assert_true(watch_sees_all(tracees, &claim));
+	watch_release(&tracees->watch, &claim);
+	tracees->watch.ops = &watch_by_registers;
+}
+
 static void a_watch_follows_the_bytes(void **state)
 {
 	struct fixture *fixture = *state;
@@ -193,6 +236,12 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(
 			places_at_another_address_are_noticed, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_small_part_at_another_address_is_no_matter, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			an_event_of_a_processor_sees_one_address, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(a_watch_follows_the_bytes,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(
