@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "schedule/budget.h"
 #include "wire/params.h"
 
 /*
@@ -26,6 +27,9 @@ static const double GOVERNOR_TRUST = 20;
 /* of the hits wanted, beside those of --at */
 static const double GOVERNOR_EXPLORES = 0.2;
 static const double GOVERNOR_STRETCH = 1.5;
+/* fewer hits than this part of the rate are few; where the budget is small */
+static const double GOVERNOR_FEW_PART = 0.5;
+static const double GOVERNOR_FEW_SMALL = 0.9;
 static const double GOVERNOR_SHARE_MIN = 0.25;
 /*
  * A share is spent if so much of it is; else what a sample costs is taken to be
@@ -128,6 +132,16 @@ static void governor_learn_cost(struct governor *governor,
 	governor->computed +=
 		GOVERNOR_LATELY * (computed / wall - governor->computed);
 	governor_want(governor);
+}
+
+bool governor_has_few(const struct governor *governor)
+{
+	double part = budget_share_is_small(governor->budget.share)
+			      ? GOVERNOR_FEW_SMALL
+			      : GOVERNOR_FEW_PART;
+
+	return governor->hits_per_s > 0 &&
+	       governor->hits_per_s < governor->budget.rate * part;
 }
 
 /* Which way the pool should go: -1, 0 or 1; *ret_known: can it be told yet? */

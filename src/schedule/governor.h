@@ -100,12 +100,11 @@ uint32_t governor_tick(struct governor *governor,
 void governor_restart(struct governor *governor,
 		      const struct governor_state *state);
 
-/* Were hits few, of what the rate allows, whatever the reason? */
-static inline bool governor_has_few(const struct governor *governor)
-{
-	return governor->hits_per_s > 0 &&
-	       governor->hits_per_s < governor->budget.rate / 2.0;
-}
+/*
+ * Were hits few, of what the rate allows, whatever the reason? Where little may be
+ * lost the rate is low, and each hit that it allows is wanted.
+ */
+bool governor_has_few(const struct governor *governor);
 
 /* Is it the share of time that keeps it from more hits? */
 static inline bool governor_spends_all(const struct governor *governor)

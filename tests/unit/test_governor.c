@@ -124,6 +124,27 @@ static void reaches_the_rate_from_above(void **state)
 	assert_true(hits >= 500 && hits <= 2000);
 }
 
+/* Of a rate of 50: half of them are enough, but where each is wanted. */
+static void hits_are_few_sooner_where_little_may_be_lost(void **state)
+{
+	static const struct {
+		double share, hits;
+		bool few;
+	} rows[] = {
+		{ 0.4, 24, true },  { 0.4, 26, false },	 { 0, 26, false },
+		{ 0.02, 44, true }, { 0.02, 46, false }, { 0.02, 0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct governor governor;
+
+		start(&governor, 50, rows[i].share);
+		governor.hits_per_s = rows[i].hits;
+		assert_int_equal(governor_has_few(&governor), rows[i].few);
+	}
+}
+
 /* What the tracer allows takes the place of what it was told. */
 static void follows_the_rate_that_is_allowed_now(void **state)
 {
@@ -493,6 +514,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reaches_the_rate_from_below),
 		cmocka_unit_test(reaches_the_rate_from_above),
+		cmocka_unit_test(hits_are_few_sooner_where_little_may_be_lost),
 		cmocka_unit_test(follows_the_rate_that_is_allowed_now),
 		cmocka_unit_test(what_is_not_spent_lowers_the_cost),
 		cmocka_unit_test(a_sample_costs_something),
