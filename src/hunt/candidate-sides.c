@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "conflict/symbolize.h"
 #include "foreign/intercept.h"
+#include "foreign/valgrind.h"
 #include "hunt/claim.h"
 #include "hunt/code.h"
 #include "hunt/pairs.h"
@@ -225,6 +226,83 @@ static struct error *fit_recording(struct matching *matching, size_t number)
 	}
 	/* the frames are those of the names */
 	vec_deinit(&frames);
+	return err;
+}
+
+static struct error *add_fit(struct matching *matching, size_t i, size_t number,
+			     const struct recording_descriptor *descriptor)
+{
+	uint32_t place;
+	struct error *err = code_number(matching->code,
+					matching->input->recordings[number],
+					&descriptor->raw->place, &place);
+
+	if (err)
+		return err;
+	candidate_at(matching, i / 2)->found = true;
+	candidate_at(matching, i / 2)->fits[i % 2] = CLAIM_BY_BYTES;
+	return map_set(&matching->fits[i].descriptors,
+		       access_key(number, descriptor->raw->id), 1) &&
+			       map_set(&matching->fits[i].places, place, 1)
+		       ? NULL
+		       : error_nomem;
+}
+
+/* Where the executable has these bytes; false: it is in no module. */
+static bool find_bytes(const struct recording *recording, uint64_t offset,
+		       uint64_t *ret)
+{
+	for (size_t i = 0; i < recording->modules.count; i++) {
+		const struct recording_module *module =
+			vec_at(&recording->modules, i);
+
+		if (strcmp(module->path, recording->program) != 0)
+			continue;
+		*ret = module->bias + offset;
+		return true;
+	}
+	return false;
+}
+
+/* What accesses the bytes that the report names, in the way that it says. */
+static struct error *fit_bytes(struct matching *matching, size_t i,
+			       size_t number)
+{
+	const struct race *race = candidate_at(matching, i / 2)->race;
+	const struct recording *recording = matching->input->recordings[number];
+	uint64_t offset = valgrind_offset(race->address), bytes;
+	struct error *err = NULL;
+
+	if (offset == 0 || !find_bytes(recording, offset, &bytes))
+		return NULL;
+	for (size_t j = 0; !err && j < recording->cells.count; j++) {
+		const struct trace_cell *cell = vec_at(&recording->cells, j);
+		const struct recording_descriptor *descriptor =
+			recording_descriptor(recording, cell->descriptor);
+
+		if (bytes - cell->address < TRACE_GRANULE &&
+		    cell->mask >> (bytes - cell->address) & 1 &&
+		    descriptor->raw->flags & race->sides[i % 2].access)
+			err = add_fit(matching, i, number, descriptor);
+	}
+	return err;
+}
+
+/* Of candidates that nothing fits, those that may name another function. */
+static struct error *fit_vague(struct matching *matching)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < 2 * matching->candidates->items.count;
+	     i++) {
+		struct candidate *candidate = candidate_at(matching, i / 2);
+
+		if (matching->fits[i].any || !claim_is_vague(candidate->race) ||
+		    candidate->fits[i % 2] != CLAIM_NOT)
+			continue;
+		for (size_t n = 0; !err && n < matching->input->count; n++)
+			err = fit_bytes(matching, i, n);
+	}
 	return err;
 }
 
@@ -518,6 +596,8 @@ candidates_sides(struct candidates *candidates, const struct sides_input *input,
 	}
 	for (size_t i = 0; !err && i < input->count; i++)
 		err = fit_recording(&matching, i);
+	if (!err)
+		err = fit_vague(&matching);
 	for (size_t i = 0; !err && i < candidates->items.count; i++) {
 		if (candidate_at(&matching, i)->found)
 			err = make_sides(&matching, i, sides, ordered);

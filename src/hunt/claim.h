@@ -11,7 +11,9 @@
  * DRD may name an instruction that was executed a moment before, such as the call
  * of the function that accesses: where no access fits, those of what was called at
  * this line do. And compilers ascribe an instruction to neighbouring lines: where
- * none of these fits, those of the same function do.
+ * none of these fits, those of the same function do. Where DRD names a call that
+ * jumped to what accesses, so that no stack has it, the bytes of a global variable
+ * tell.
  */
 #ifndef HUNT_CLAIM_H
 #define HUNT_CLAIM_H
@@ -27,6 +29,7 @@ struct vec;
 /* The greater, the better. */
 enum claim_fit {
 	CLAIM_NOT,
+	CLAIM_BY_BYTES,
 	CLAIM_BY_FUNCTION,
 	CLAIM_BY_CALL,
 	CLAIM_BY_LINE, /* or by its name, where there are no lines */

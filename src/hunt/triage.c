@@ -72,9 +72,22 @@ static bool is_elsewhere(const struct candidate *candidate,
 	       race->variable.module_offset != offset;
 }
 
+/* Is it of the very bytes, of a global variable, that the report names? */
+static bool is_of_bytes(const struct candidate *candidate,
+			const struct race *race)
+{
+	uint64_t offset = valgrind_offset(candidate->race->address);
+
+	return offset > 0 && race->variable.region == REGION_GLOBAL &&
+	       race->variable.module_offset == offset;
+}
+
 static bool is_race(const struct candidate *candidate,
 		    const struct vec *targets, const struct race *race)
 {
+	if (candidate->fits[0] == CLAIM_BY_BYTES ||
+	    candidate->fits[1] == CLAIM_BY_BYTES)
+		return is_of_bytes(candidate, race);
 	if (is_elsewhere(candidate, race))
 		return false;
 	return claim_is_race(candidate->race, candidate->fits, race) ||

@@ -120,6 +120,16 @@ is "another partner first: provoked" "$(outcomes)" provoked
 has "another partner first: is met, and once" "$report" type=race count=1 \
 	sides.1.frames.0.function=late_read
 
+# What DRD names has jumped elsewhere. It maps a program at 0x108000.
+{
+	printf '==7== drd, a thread error detector\n'
+	printf '==7== Conflicting store by thread 3 at 0x%08x size 8\n' \
+		$((0x108000 + 0x$(nm "$T/partners.O2" | sed -n 's/ b shared$//p')))
+	printf '==7==    at 0x109210: elsewhere (partners.c:5)\n==7== \n'
+} >"$work/jumped"
+hunted "by its bytes" 66 "$work/jumped" "$T/partners.O2" --hold 500ms
+is "by its bytes: provoked" "$(outcomes)" provoked
+
 # A hunt whose time was over goes on, and what it has met before is not forgotten.
 store=(--hold 500ms --store "$work/store")
 hunted "a store" 65 "$work/partners" "$T/partners.O2" "${store[@]}" --budget 1ms

@@ -166,6 +166,28 @@ static void of_a_call_the_variable_counts_too(void **state)
 	tear_down(&scene);
 }
 
+/* The access is in another function than the report names. */
+static void where_bytes_tell_lines_do_not_count(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.any_race = true;
+	((struct race_frame *)vec_at(&scene.met.sides[0].frames, 0))->line = 14;
+	scene.reported.address = 0x10c080;
+	scene.met.variable.region = REGION_GLOBAL;
+	scene.met.variable.module_offset = 0x4080;
+	scene.candidate.fits[1] = CLAIM_BY_BYTES;
+	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	scene.met.variable.module_offset = 0x4088;
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	scene.met.variable.module_offset = 0x4080;
+	scene.met.variable.region = REGION_HEAP;
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	tear_down(&scene);
+}
+
 static void another_race_is_not(void **state)
 {
 	struct scene scene;
@@ -285,6 +307,7 @@ int main(void)
 		cmocka_unit_test(
 			a_race_that_a_side_met_may_read_where_it_wrote),
 		cmocka_unit_test(of_a_call_the_variable_counts_too),
+		cmocka_unit_test(where_bytes_tell_lines_do_not_count),
 		cmocka_unit_test(another_race_is_not),
 		cmocka_unit_test(accesses_that_synchronize_are_ordered),
 		cmocka_unit_test(all_its_sides_must_be_ordered),
