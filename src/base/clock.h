@@ -26,8 +26,12 @@ uint64_t clock_now_ns(void);
 
 /*
  * The last multiple of `step' that is not later: what is done at such times, by
- * whatever process, is done at the same time.
+ * whatever process, is done at the same time. The step is a multiple of
+ * CLOCK_BEAT_NS, which does not divide a second: a look at a program that comes
+ * once a second is not to see the same part of each of its seconds.
  */
+enum { CLOCK_BEAT_NS = 97 * 1000 * 1000 };
+
 static inline uint64_t clock_align(uint64_t ns, uint64_t step)
 {
 	return ns - ns % step;

@@ -276,10 +276,10 @@ static void write_granule(struct recorder *recorder, uint64_t address,
 	cells_begin(&cells, address, number);
 	for (uint32_t i = 0; i < granule->count; i++) {
 		/* it writes what the cell names */
-		const struct trace_cell cell = cell_of(
-			recorder, address,
-			granule_slot(&recorder->shadow, granule, i), number,
-			granule->crowded ? TRACE_CROWDED : 0);
+		const struct trace_cell cell =
+			cell_of(recorder, address,
+				granule_slot(&recorder->shadow, granule, i),
+				number, granule->crowded ? TRACE_CROWDED : 0);
 
 		if (!cells_has_room(&cells)) {
 			write_cells(recorder, &cells);

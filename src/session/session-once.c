@@ -25,9 +25,9 @@ static const uint64_t ONCE_SLICE_NS = 4 * CLOCK_NS_PER_MS;
 static const uint64_t ONCE_WAIT_NS = 20 * CLOCK_NS_PER_MS;
 static const uint64_t ONCE_SOON_NS = CLOCK_NS_PER_MS;
 /* later where arming is slow, as the tracer's word comes then */
-static const uint64_t ONCE_SLOW_NS = 200 * CLOCK_NS_PER_MS;
+static const uint64_t ONCE_SLOW_NS = 2 * CLOCK_BEAT_NS;
 /* what was lifted without a hit is armed again after so long */
-static const uint64_t ONCE_WALK_NS = CLOCK_NS_PER_S / 2;
+static const uint64_t ONCE_WALK_NS = 5 * CLOCK_BEAT_NS;
 /* the maps are read for code that is in no module, as of a library just loaded */
 static const uint64_t ONCE_UNPLACED_NS = CLOCK_NS_PER_S / 4;
 

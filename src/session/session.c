@@ -20,7 +20,7 @@
 #include "report/source.h"
 #include "sampling/coverage.h"
 
-static const uint64_t STATUS_PERIOD_NS = 200 * CLOCK_NS_PER_MS;
+static const uint64_t STATUS_PERIOD_NS = 2 * CLOCK_BEAT_NS;
 /* what may be computed for the first breakpoint before being nice */
 static const uint64_t HURRY_NS = 500 * CLOCK_NS_PER_MS;
 

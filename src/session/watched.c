@@ -17,7 +17,7 @@
 #include "sys/procfs.h"
 
 static const uint64_t TIMER_FIRST_NS = 10 * CLOCK_NS_PER_MS;
-static const uint64_t TIMER_LAST_NS = 500 * CLOCK_NS_PER_MS;
+static const uint64_t TIMER_LAST_NS = 5 * CLOCK_BEAT_NS;
 /* another mapping may have taken the place of one as large */
 static const uint64_t TIMER_READ_NS = 10 * CLOCK_NS_PER_S;
 /* for a debug file; meanwhile no sites are fed */

@@ -26,7 +26,7 @@ enum {
 	SIGSTATE_FIRST_GAP_NS = 5 * 1000 * 1000,
 	SIGSTATE_LOOK_NS = 20 * 1000 * 1000,
 	SIGSTATE_LAST_GAP_NS = 1000 * 1000 * 1000,
-	SIGSTATE_TOGETHER_NS = 100 * 1000 * 1000,
+	SIGSTATE_TOGETHER_NS = CLOCK_BEAT_NS,
 	/* of all looks, between one and the next, when nothing is young */
 	SIGSTATE_EACH_NS = 4 * 1000 * 1000,
 	/* dispositions seen longer ago, times the number of processes, are
@@ -48,6 +48,9 @@ enum {
 	SIGSTATE_RETRY_NS = 100 * 1000 * 1000,
 	/* threads looked at in one go */
 	SIGSTATE_BATCH = 32,
+	/* of these while a thread is stalled, which the others wait for */
+	SIGSTATE_STALL_BATCH = 4,
+	SIGSTATE_STALL_NS = 1000 * 1000,
 };
 
 static const uint64_t trap_bit = UINT64_C(1) << (SIGTRAP - 1);
@@ -176,7 +179,7 @@ static void sigstate_plan(struct thread *thread, uint64_t now)
 						       SIGSTATE_TOGETHER_NS);
 }
 
-/* It is held at a stop that was handled: what a trap took is put back. */
+/* It is held at a stop that was handled: what that trap took is put back. */
 static bool sigstate_is_held(const struct thread *thread)
 {
 	return thread->hold && thread->state == THREAD_STOPPED && !thread->step;
@@ -184,7 +187,8 @@ static bool sigstate_is_held(const struct thread *thread)
 
 /*
  * Read the thread's status. Where SIGTRAP is no longer blocked, the reading of
- * the mask counts (*ret_certain) only if no trap is about before or after it.
+ * the mask counts (*ret_certain) only if no trap is about before or after it. At
+ * the stop of a held thread, one is if it waits in the queue.
  */
 static struct error *sigstate_look(const struct thread *thread,
 				   struct thread_status *ret, bool *ret_certain)
@@ -195,8 +199,12 @@ static struct error *sigstate_look(const struct thread *thread,
 	*ret_certain = true;
 	err = procfs_status(thread->tid, ret);
 	if (err || !(thread->signals.mask & trap_bit) ||
-	    (ret->blocked & trap_bit) || sigstate_is_held(thread))
+	    (ret->blocked & trap_bit))
 		return err;
+	if (sigstate_is_held(thread)) {
+		*ret_certain = !sigstate_queued(ret);
+		return NULL;
+	}
 	err = procfs_status(thread->tid, &again);
 	*ret_certain = !sigstate_trapping(ret) && !sigstate_trapping(&again);
 	return err;
@@ -786,25 +794,29 @@ static bool sigstate_restores(const struct tracees *tracees)
 
 /* Is there something to look for? Says when it is to be done again. */
 static uint64_t sigstate_look_due(struct tracees *tracees, bool matters,
-				  uint64_t now)
+				  bool stalled, uint64_t now)
 {
-	int batch = SIGSTATE_BATCH;
+	int batch = stalled ? SIGSTATE_STALL_BATCH : SIGSTATE_BATCH;
 	uint64_t soon = now + SIGSTATE_LOOK_NS;
 	uint64_t next = now + SIGSTATE_LAST_GAP_NS;
 
 	if (!matters)
 		return soon;
 	sigstate_each(tracees, now, sigstate_visit_due, &batch);
+	if (stalled && batch == 0)
+		return now + SIGSTATE_STALL_NS;
 	if (!sigstate_all_settled(tracees, now))
 		return now + SIGSTATE_YOUNG_NS;
 	sigstate_each(tracees, now, sigstate_visit_next, &next);
 	return next < soon || sigstate_restores(tracees) ? soon : next;
 }
 
-void sigstate_tick(struct tracees *tracees, bool matters, uint64_t now)
+void sigstate_tick(struct tracees *tracees, bool matters, bool stalled,
+		   uint64_t now)
 {
 	if (now < tracees->signals_due_ns)
 		return;
 	sigstate_tick_restore(tracees, now);
-	tracees->signals_due_ns = sigstate_look_due(tracees, matters, now);
+	tracees->signals_due_ns =
+		sigstate_look_due(tracees, matters, stalled, now);
 }

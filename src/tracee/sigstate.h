@@ -61,9 +61,11 @@ void sigstate_settle_young(struct tracees *tracees, struct process *process);
 /*
  * Look at those whose time has come (tracees->signals_due_ns). matters:
  * breakpoints or watchpoints are set or will be; otherwise the masks are not
- * needed.
+ * needed. stalled: a thread is held, and for no longer than it must be: few
+ * others are looked at in one go.
  */
-void sigstate_tick(struct tracees *tracees, bool matters, uint64_t now);
+void sigstate_tick(struct tracees *tracees, bool matters, bool stalled,
+		   uint64_t now);
 
 /*
  * Is enough known to set breakpoints? If not, the missing state is requested.

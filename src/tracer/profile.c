@@ -147,7 +147,7 @@ static void profile_read_all(struct profile *profile, uint64_t now)
 	/* what switches often is to be noticed before it has cost much */
 	if (credit_ns - profile->credit_ns > PROFILE_LOW_COST_NS)
 		profile->read_gap_ns = PROFILE_LOW_READ_NS;
-	else if (profile->read_gap_ns < PROFILE_LOW_READ_MAX_NS)
+	else if (profile->read_gap_ns <= PROFILE_LOW_READ_MAX_NS / 2)
 		profile->read_gap_ns *= 2;
 	profile->read_ns = now;
 }

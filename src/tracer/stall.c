@@ -873,7 +873,7 @@ static void stall_place_trap(const struct engine *engine, uint8_t slots,
 /* NULL: out of memory. */
 static struct conflict_message *
 stall_describe_trap(const struct engine *engine, const struct stall *stall,
-		    int access, uint8_t slots, const struct thread *thread,
+		    int access, uint8_t slots, struct thread *thread,
 		    const struct x86_registers *regs)
 {
 	struct conflict_message *conflict =

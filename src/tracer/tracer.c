@@ -48,8 +48,8 @@ static const uint64_t TRACER_REGISTERS_NS = 10 * CLOCK_NS_PER_S;
 enum {
 	TRACER_TICK_NS = 20 * 1000 * 1000,
 	/* each takes some 65 us, and wakes the front end for its figures */
-	TRACER_FEW_TICK_NS = 100 * 1000 * 1000,
-	TRACER_LOW_TICK_NS = 200 * 1000 * 1000,
+	TRACER_FEW_TICK_NS = CLOCK_BEAT_NS,
+	TRACER_LOW_TICK_NS = 2 * CLOCK_BEAT_NS,
 	TRACER_BEGINS_NS = 1000 * 1000 * 1000,
 	TRACER_RELEASE_TICK_NS = 1000 * 1000,
 	/* events handled before messages and timers get a turn */
@@ -402,7 +402,8 @@ static void tracer_tick(struct engine *engine)
 	if (freeze_tick(&engine->freeze, now))
 		engine_release(engine);
 	if (now >= engine->core.tracees.signals_due_ns)
-		sigstate_tick(&engine->core.tracees, arm_may_trap(engine), now);
+		sigstate_tick(&engine->core.tracees, arm_may_trap(engine),
+			      engine->stalls.list.count > 0, now);
 	underway_tick(engine, now);
 	arm_refill(engine, now);
 	provoke_tick(engine, now);

@@ -302,7 +302,8 @@ static inline void driven_turn(struct driven *driven)
 	watch_tick(&driven->engine.core.tracees, now);
 	stalls_tick(&driven->engine, now);
 	sigstate_tick(&driven->engine.core.tracees,
-		      arm_may_trap(&driven->engine), now);
+		      arm_may_trap(&driven->engine),
+		      driven->engine.stalls.list.count > 0, now);
 	if (driven->engine.stalls.list.count == 0)
 		watch_suit(&driven->engine.core.tracees,
 			   budget_is_small(&driven->engine.load.budget), now);

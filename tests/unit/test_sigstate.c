@@ -423,9 +423,8 @@ static void threads_are_looked_at_together(void **state)
 			assert_true(sigstate_refresh(
 				&driven->engine.core.tracees, thread));
 		}
-		assert_int_equal(thread->signals.next_refresh_ns %
-					 (100 * CLOCK_NS_PER_MS),
-				 0);
+		assert_int_equal(
+			thread->signals.next_refresh_ns % CLOCK_BEAT_NS, 0);
 		assert_true(thread->signals.next_refresh_ns >
 			    now + 800 * CLOCK_NS_PER_MS);
 	}
