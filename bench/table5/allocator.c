@@ -69,7 +69,6 @@ static void list_push(_Atomic(struct block *) *list, struct block *block)
 NOINLINE static void block_start(struct block *block, unsigned int size)
 {
 	block->size = size;
-	memset(block->words, 0, sizeof(block->words));
 }
 
 static struct block *block_allocate(struct thread *thread, unsigned int size)

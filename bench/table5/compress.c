@@ -9,7 +9,7 @@
  */
 #include "table5.h"
 
-enum { SIZE = 256, BLOCKS = 6, COUNT = 60, WORKERS = 2, HASHES = 64 };
+enum { SIZE = 128, BLOCKS = 6, COUNT = 40, WORKERS = 2, HASHES = 64 };
 
 struct block {
 	unsigned int number, size, packed_size, sum;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A server of keys and values, with its clients. A listener accepts connections and
- * writes the address of each to a pipe, from which two workers read; they answer the
+ * writes the address of each to the pipe of a worker, in turn; workers answer the
  * requests, and push the connection on a list of those to use again, by
  * compare-and-swap. The table has a lock of the program's own.
  *
@@ -28,7 +28,7 @@ struct connection {
 };
 
 static struct sockaddr_un address = { .sun_family = AF_UNIX };
-static int listening, ends[2];
+static int listening, ends[WORKERS][2];
 static _Atomic(struct connection *) closed;
 static atomic_flag held = ATOMIC_FLAG_INIT;
 static unsigned int table[KEYS];
@@ -137,21 +137,22 @@ static void connection_serve(struct connection *connection)
 	target_work((unsigned int)age, 1);
 }
 
-static void *worker(void *unused)
+static void *worker(void *end)
 {
 	struct connection *connection;
 
-	while (read(ends[0], &connection, sizeof(connection)) ==
+	while (read(*(int *)end, &connection, sizeof(connection)) ==
 	       sizeof(connection)) {
-		struct connection *first = atomic_load(&closed);
+		struct connection *first;
 
 		connection_serve(connection);
+		first = atomic_load(&closed);
 		do {
 			connection_link(connection, first);
 		} while (!atomic_compare_exchange_weak(&closed, &first,
 						       connection));
 	}
-	return unused;
+	return NULL;
 }
 
 /* One that is closed, or a new one; *kept: others that are closed. */
@@ -178,13 +179,14 @@ static void *listener(void *unused)
 
 		target_check(fd >= 0, "accept");
 		connection_open(connection, fd, i);
-		target_check(write(ends[1], &connection, sizeof(connection)) ==
-				     sizeof(connection),
+		target_check(write(ends[i % WORKERS][1], &connection,
+				   sizeof(connection)) == sizeof(connection),
 			     "write");
 		connection_accepted(connection, i);
 		longest_set(REQUESTS + i);
 	}
-	close(ends[1]);
+	for (int i = 0; i < WORKERS; i++)
+		close(ends[i][1]);
 	return unused;
 }
 
@@ -224,11 +226,13 @@ int main(void)
 	listening = socket(AF_UNIX, SOCK_STREAM, 0);
 	target_check(bind(listening, (struct sockaddr *)&address,
 			  sizeof(address)) == 0 &&
-			     listen(listening, CLIENTS) == 0 && !pipe(ends),
+			     listen(listening, CLIENTS) == 0,
 		     "listen");
+	for (int i = 0; i < WORKERS; i++)
+		target_check(pipe(ends[i]) == 0, "pipe");
 	threads[0] = target_thread(listener, NULL);
 	for (int i = 0; i < WORKERS; i++)
-		threads[1 + i] = target_thread(worker, NULL);
+		threads[1 + i] = target_thread(worker, &ends[i][0]);
 	for (int i = 0; i < CLIENTS; i++)
 		threads[1 + WORKERS + i] = target_thread(client, NULL);
 	for (int i = 0; i < 1 + WORKERS + CLIENTS; i++)
