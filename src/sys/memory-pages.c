@@ -5,6 +5,7 @@
 #include "sys/memory.h"
 
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "sys/backing.h"
@@ -16,7 +17,7 @@ enum {
 	PAGES_WINDOW = 32,
 };
 
-/* Pages that are in memory: nobody has to provide them. */
+/* Pages that are in memory, and stay there: nobody has to provide them. */
 struct pages_batch {
 	struct iovec local[PAGES_BATCH];
 	struct iovec remote[PAGES_BATCH];
@@ -51,6 +52,26 @@ static void batch_read(const struct memory *memory, struct pages_batch *batch)
 		done += done < batch->count;
 	}
 	batch->count = 0;
+}
+
+/*
+ * Must it be read through /proc/PID/mem? Where it disappears now, as by madvise(2),
+ * process_vm_readv(2) would wait for who serves it by userfaultfd(2): perhaps for
+ * a thread that is held, and so for ever.
+ */
+static bool page_may_be_served(const struct memory *memory,
+			       const struct memory_page *page)
+{
+	return memory->fd >= 0 && !page->kept &&
+	       (page->private ||
+		backing_of(memory->backing, page->address) == BACKING_MEMORY);
+}
+
+static void page_read_by_file(const struct memory *memory,
+			      struct memory_page *page)
+{
+	page->read = pread(memory->fd, page->bytes, PAGEMAP_PAGE,
+			   (off_t)page->address) == PAGEMAP_PAGE;
 }
 
 /* Registers also hold numbers: most such pages are of no mapping. */
@@ -116,6 +137,7 @@ static void pages_look(const struct memory *memory, struct memory_page *pages,
 			continue;
 		pages[i].looked = true;
 		pages[i].absent = states[number - range.first] == PAGE_ABSENT;
+		pages[i].private = states[number - range.first] == PAGE_PRIVATE;
 	}
 }
 
@@ -129,7 +151,11 @@ void memory_read_pages(const struct memory *memory, struct memory_page *pages,
 	for (size_t i = 0; i < count; i++) {
 		if (!pages[i].looked)
 			pages_look(memory, &pages[i], count - i);
-		if (!pages[i].absent)
+		if (pages[i].absent)
+			continue;
+		if (page_may_be_served(memory, &pages[i]))
+			page_read_by_file(memory, &pages[i]);
+		else
 			batch_add(&batch, &pages[i]);
 		if (batch.count == PAGES_BATCH)
 			batch_read(memory, &batch);

@@ -103,17 +103,16 @@ static enum memory_way memory_way(const struct memory *memory, uint64_t address,
 {
 	if (state == PAGE_PRIVATE)
 		return MEMORY_BY_FILE;
-	if (state == PAGE_OF_FILE)
-		return MEMORY_BY_CALL;
 	switch (backing_of(memory->backing, address)) {
 	case BACKING_MEMORY:
+		/* shared memory too may be served by userfaultfd */
 		return MEMORY_BY_FILE;
 	case BACKING_NONE:
 	case BACKING_DISK:
 		return MEMORY_BY_CALL;
 	case BACKING_SERVED:
 	default:
-		return MEMORY_SERVED;
+		return state == PAGE_OF_FILE ? MEMORY_BY_CALL : MEMORY_SERVED;
 	}
 }
 

@@ -53,15 +53,22 @@ struct error *memory_read(const struct memory *memory, uint64_t address,
 struct memory_page {
 	uint64_t address; /* of its first byte */
 	uint8_t *bytes; /* of the caller: room for the whole page */
-	bool looked; /* absent is set */
+	/*
+	 * It cannot disappear, as a held thread has its stack there, or no reader
+	 * ever waits for it: of the caller
+	 */
+	bool kept;
+	bool looked; /* absent and private are set */
 	bool absent; /* it was not in memory: to be read by itself */
+	bool private; /* it was, and is of no file */
 	bool read; /* bytes are set */
 };
 
 /*
  * Read whole pages: get their states first, by one system call for those of the
- * same 32 pages, then read those in memory by one for up to 64. If a page cannot be
- * read, its `read' is false.
+ * same 32 pages, then read by one for up to 64 those in memory for which nobody
+ * could have to wait: kept ones, and those of files. Each other one takes a system
+ * call, of 1 us instead of a half. If a page cannot be read, its `read' is false.
  */
 void memory_read_pages(const struct memory *memory, struct memory_page *pages,
 		       size_t count);

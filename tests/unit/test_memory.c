@@ -306,6 +306,57 @@ static void nor_one_of_shared_memory(void **state)
 	check_unserved(true);
 }
 
+/* A pagemap that says of a page that it is in memory; nothing of any other. */
+static int stale_pagemap(uint64_t address, bool shared)
+{
+	uint64_t entry = UINT64_C(1) << 63 | (uint64_t)shared << 61;
+	int file = memfd_create("pagemap", MFD_CLOEXEC);
+
+	assert_int_equal(pwrite(file, &entry, sizeof(entry),
+				(off_t)(address / PAGE * sizeof(entry))),
+			 sizeof(entry));
+	return file;
+}
+
+static void check_disappeared(bool shared)
+{
+	int faults;
+	uint8_t *pages =
+		unserved_pages(UFFDIO_REGISTER_MODE_MISSING, shared, &faults);
+	static uint8_t bytes[PAGE];
+	struct memory_page page = { .address = (uintptr_t)pages + PAGE,
+				    .bytes = bytes };
+	struct memory memory;
+	struct error *err;
+	size_t size = 77;
+
+	if (!pages)
+		skip();
+	memory_init(&memory, getpid());
+	close(memory.pages);
+	memory.pages = stale_pagemap(page.address, shared);
+	/* who waits for ever shall end */
+	alarm(20);
+	memory_read_pages(&memory, &page, 1);
+	assert_false(page.absent);
+	assert_false(page.read);
+	err = memory_read(&memory, page.address, bytes, 8, &size);
+	assert_non_null(err);
+	error_free(err);
+	alarm(0);
+	close(faults);
+	memory_deinit(&memory);
+	munmap(pages, 2 * PAGE);
+}
+
+/* The thread that serves it may be held. */
+static void a_page_that_disappears_is_not_waited_for(void **state)
+{
+	(void)state;
+	check_disappeared(false);
+	check_disappeared(true);
+}
+
 static void a_page_protected_by_userfaultfd_is_not_written(void **state)
 {
 	struct uffdio_writeprotect protect = {
@@ -386,6 +437,7 @@ int main(void)
 		TEST(what_is_not_mapped_is_not_refused),
 		cmocka_unit_test(a_page_that_must_be_served_is_not_read),
 		cmocka_unit_test(nor_one_of_shared_memory),
+		cmocka_unit_test(a_page_that_disappears_is_not_waited_for),
 		cmocka_unit_test(
 			a_page_protected_by_userfaultfd_is_not_written),
 		cmocka_unit_test(an_absent_page_that_nobody_serves_is_read),
