@@ -31,7 +31,8 @@ bool replayed_fault(const struct race *race, struct strbuf *grounds)
 
 	if (replay->faults == 0)
 		return false;
-	strbuf_add(grounds, "run again in a copy, it died of ");
+	strbuf_addf(grounds, "run again in a copy, it %s ",
+		    replay->fault.handled ? "got" : "died of");
 	phrase_add_replay_fault(grounds, &replay->fault);
 	strbuf_add(grounds, ", and in another order it did not");
 	return true;

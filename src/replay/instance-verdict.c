@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "replay/processor-parts.h"
+#include "sys/memory.h"
+#include "sys/procfs.h"
 
 void replay_result_init(struct replay_result *result)
 {
@@ -136,6 +139,24 @@ static bool verdict_is_learning(const struct replay_result *result)
 	       strcmp(result->failure, replay_stop_name(REPLAY_LEARNING)) == 0;
 }
 
+/* Has each process a handler for the signal? Not known of one that has ended. */
+static bool verdict_is_handled(const struct instance *instance)
+{
+	const struct processor *processor = instance->processor;
+	uint64_t bit = UINT64_C(1) << (instance->ret->signal - 1);
+
+	for (int i = 0; i < REPLAY_THREADS; i++) {
+		int space = processor_space_of(processor, i);
+		struct thread_status status = { .caught = 0 };
+
+		error_free(procfs_status(
+			processor->spaces[space].source.memory->pid, &status));
+		if (!(status.caught & bit))
+			return false;
+	}
+	return true;
+}
+
 static void verdict_set(struct instance *instance, uint32_t complete)
 {
 	struct replay_result *result = instance->ret;
@@ -143,9 +164,10 @@ static void verdict_set(struct instance *instance, uint32_t complete)
 
 	if (verdict_is_learning(result))
 		return;
-	if (result->fault_schedules && complete)
+	if (result->fault_schedules && complete) {
 		result->verdict = REPLAY_FAULT;
-	else if (changed)
+		result->handled = verdict_is_handled(instance);
+	} else if (changed)
 		result->verdict = REPLAY_CHANGE;
 	else if (result->failure)
 		return;

@@ -124,6 +124,8 @@ struct replay_result {
 	bool blind;
 	/* REPLAY_FAULT */
 	int signal;
+	/* the program has a handler for it: it may go on, or say that it dies */
+	bool handled;
 	uint64_t fault_address; /* 0: not known */
 	uint32_t fault_schedules; /* bit n: schedule n */
 	struct vec changes; /* struct replay_change, the raced bytes first */

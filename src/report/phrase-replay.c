@@ -23,6 +23,8 @@ void phrase_add_replay_fault(struct strbuf *line,
 	char **schedules = fault->schedules;
 
 	phrase_add_signal(line, fault->signal);
+	if (fault->handled)
+		strbuf_add(line, ", for which there is a handler,");
 	if (fault->address != RACE_REPLAY_NOWHERE)
 		strbuf_addf(line, " at 0x%" PRIx64, fault->address);
 	for (size_t i = 0; schedules && schedules[i]; i++) {

@@ -56,6 +56,7 @@ static const struct field fault_fields[] = {
 	{ "address", FIELD_ADDRESS, FIELD_APART, FIELD_NULL, AT(address),
 	  .absent = RACE_REPLAY_NOWHERE },
 	{ "schedules", FIELD_STRINGS, FIELD_UNION, AT(schedules) },
+	{ "handled", FIELD_BOOL, FIELD_APART, AT(handled) },
 };
 
 static const struct fields race_replay_fault_fields = {
@@ -288,6 +289,7 @@ static bool note_fault(struct race_replay *replay,
 	replay->faults = 1;
 	replay->fault.signal = note->signal;
 	replay->fault.address = note->fault_address;
+	replay->fault.handled = note->handled;
 	for (; good && schedule && *schedule; schedule++)
 		good = fields_add_string(&race_replay_fault_fields, "schedules",
 					 &replay->fault, *schedule);
@@ -353,6 +355,7 @@ static bool combine_faults(struct race_replay_fault *fault,
 		fault->signal = other->signal;
 	if (other->address != fault->address)
 		fault->address = RACE_REPLAY_NOWHERE;
+	fault->handled &= other->handled;
 	return fields_merge(&race_replay_fault_fields, fault, other, false);
 }
 

@@ -42,6 +42,9 @@ replayed()
 		not_ok "$name (is '$found $count')"
 		diag_file "$work/err"
 	fi
+	# orders.c has one, which goes on
+	[ "$3" != fault ] || matches "$name, and that there is a handler" \
+		"$report" '"fault":\{"signal":11,.*"handled":true'
 }
 
 for program in orders.O2 orders.nopie; do

@@ -808,10 +808,13 @@ static void a_fault_that_an_order_avoids_is_a_fault(void **state)
 				     &data.pointer,
 				     8 };
 	struct replay_result result;
+	/* cmocka has a handler; the pair of threads inherits this */
+	__sighandler_t before = signal(SIGSEGV, SIG_DFL);
 
 	replay_result_init(&result);
 	data.pointer = &data.value;
 	scene_replay(*state, &scene, &result);
+	signal(SIGSEGV, before);
 	data.pointer = NULL;
 	assert_verdict(&result, REPLAY_FAULT);
 	assert_int_equal(result.signal, SIGSEGV);
@@ -819,6 +822,31 @@ static void a_fault_that_an_order_avoids_is_a_fault(void **state)
 	assert_int_equal(result.fault_schedules,
 			 1U << schedule_named("ab") |
 				 1U << schedule_named("a(b)a"));
+	assert_false(result.handled);
+	replay_result_deinit(&result);
+}
+
+static void never_called(int number)
+{
+	(void)number;
+}
+
+static void a_fault_may_have_a_handler(void **state)
+{
+	const struct scene scene = { { SIDE(check_pointer, &data),
+				       SIDE(clear_pointer, &data) },
+				     &data.pointer,
+				     8 };
+	struct replay_result result;
+	__sighandler_t before = signal(SIGSEGV, never_called);
+
+	replay_result_init(&result);
+	data.pointer = &data.value;
+	scene_replay(*state, &scene, &result);
+	signal(SIGSEGV, before);
+	data.pointer = NULL;
+	assert_verdict(&result, REPLAY_FAULT);
+	assert_true(result.handled);
 	replay_result_deinit(&result);
 }
 
@@ -1377,6 +1405,7 @@ int main(void)
 		PAIR_TEST(bits_that_share_a_word_are_lost),
 		PAIR_TEST(harm_beyond_the_raced_bytes_is_told),
 		PAIR_TEST(a_fault_that_an_order_avoids_is_a_fault),
+		PAIR_TEST(a_fault_may_have_a_handler),
 		PAIR_TEST(locks_are_taken_in_turn),
 		PAIR_TEST(a_wait_is_no_order_unless_it_comes_to_one),
 		PAIR_TEST(a_returned_value_counts_where_it_is_read),

@@ -146,6 +146,12 @@ static void faults_come_first(void **state)
 	add(&race, &same, 2);
 	assert_said(&race, "SIGSEGV at 0x0 in order a(b)a in 3 of 5 instances");
 	race_init(&race);
+	fault.handled = true;
+	add(&race, &fault, 1);
+	assert_said(&race, "SIGSEGV, for which there is a handler, at 0x0 in "
+			   "order a(b)a in 1 of 1 instance");
+	fault.handled = false;
+	race_init(&race);
 	add(&race, &fault, 1);
 	fault.fault_address = 0x10;
 	fault.fault_schedules = orders;

@@ -92,6 +92,7 @@ static const struct replay_note change_register = {
 static const struct replay_note fault = {
 	.outcome = RACE_REPLAY_FAULT,
 	.signal = SIGSEGV,
+	.handled = true,
 	.fault_address = 0,
 	.fault_schedules = ba,
 };
@@ -276,6 +277,7 @@ static void faults_keep_what_they_have_in_common(void **state)
 	assert_int_equal(race.replay.fault.address, 0);
 	assert_string_equal(race.replay.fault.schedules[0], "ba");
 	assert_null(race.replay.fault.schedules[1]);
+	assert_true(race.replay.fault.handled);
 	add(&race, &fault_elsewhere);
 	add(&race, &fault);
 	assert_int_equal(race.replay.fault.signal, SIGBUS);
@@ -284,6 +286,8 @@ static void faults_keep_what_they_have_in_common(void **state)
 	assert_string_equal(race.replay.fault.schedules[1], "ba");
 	assert_null(race.replay.fault.schedules[2]);
 	assert_int_equal(race.replay.faults, 4);
+	/* not for each of them */
+	assert_false(race.replay.fault.handled);
 	race_deinit(&race);
 }
 

@@ -158,7 +158,22 @@ static void fault_in_one_order_is_harmful(void **state)
 	assert_verdict(&race, VERDICT_SUSPECT, NULL);
 	replay(&race, NULL, &fault, 1);
 	assert_verdict(&race, VERDICT_HARMFUL, "fault");
-	assert_grounds(&race, "SIGSEGV at 0x0 in order ba");
+	assert_grounds(&race, "it died of SIGSEGV at 0x0 in order ba");
+	race_deinit(&race);
+}
+
+/* Most handlers say that the program dies; some let it go on. */
+static void fault_with_a_handler_is_said(void **state)
+{
+	struct race race;
+	struct replay_note handled = fault;
+
+	(void)state;
+	handled.handled = true;
+	plain_race(&race);
+	replay(&race, NULL, &handled, 1);
+	assert_verdict(&race, VERDICT_HARMFUL, "fault");
+	assert_grounds(&race, "it got SIGSEGV, for which there is a handler");
 	race_deinit(&race);
 }
 
@@ -512,6 +527,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fault_in_one_order_is_harmful),
+		cmocka_unit_test(fault_with_a_handler_is_said),
 		cmocka_unit_test(overlap_beyond_the_raced_bytes_is_harmful),
 		cmocka_unit_test(
 			what_the_order_decides_leaves_the_verdict_to_the_code),
