@@ -82,6 +82,8 @@ void salvage_executes(struct recorder *recorder)
 void salvage_goes_on(struct recorder *recorder)
 {
 	recorder->over = false;
-	emit_unable(recorder, "execve failed: the trace goes on");
+	/* the end that was written is not the last chunk any more */
+	emit_clock(recorder, true);
+	writer_flush(&recorder->writer);
 	protect(recorder);
 }

@@ -9,7 +9,7 @@
 #include "report/text.h"
 
 static const char *const words[TARGET_RESULTS] = {
-	[TARGET_PENDING] = "not tried yet",
+	[TARGET_PENDING] = "not tried to the end",
 	[TARGET_PROVOKED] = "provoked",
 	[TARGET_ORDERED] = "ordered",
 	[TARGET_UNREACHED] = "not reached again",

@@ -18,7 +18,7 @@ struct target_counts {
 void target_counts_add(struct target_counts *counts,
 		       const struct target_record *record);
 
-/* "200 sides: 3 provoked, 190 ordered, 7 not tried yet" */
+/* "200 sides: 3 provoked, 190 ordered, 7 not tried to the end" */
 void target_counts_say(struct strbuf *line, const struct target_counts *counts);
 
 /* The same of a whole hunt: "...; recorded by valgrind" */

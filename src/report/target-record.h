@@ -93,7 +93,7 @@ struct hunt_side {
 };
 
 enum target_result {
-	TARGET_PENDING, /* not tried yet */
+	TARGET_PENDING, /* not tried, or not to the end */
 	TARGET_PROVOKED, /* another thread accessed the held bytes */
 	/* none could: all others waited, or had ended */
 	TARGET_ORDERED,

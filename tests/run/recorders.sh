@@ -93,6 +93,17 @@ run hunt --recorder valgrind --budget 1ms --trace-memory 1 -- "$T/listing1.O2"
 matches "for want of memory it is" "$work/err" \
 	"warning: the recorder had no memory left for [1-9][0-9]* accesses"
 
+# A limit that Valgrind does not set is the reason; a path that has no such program is
+# none, as the shell tries them in turn.
+hunted "limit of open files" auto 66 \
+	sh -c "PATH='$work:$T'; ulimit -n 100 && exec listing1.O2"
+matches "which Valgrind does not set, is told" "$work/err" \
+	"not recorded by valgrind: setrlimit: .* limit of open files"
+run hunt --recorder auto --budget 1ms -o "$report" -- \
+	sh -c "PATH='$work:$T'; exec listing1.O2"
+matches "the second folder of PATH has it" "$work/err" "recorded by valgrind"
+is "and that is no trouble" "$(grep -c 'not recorded by' "$work/err")" 0
+
 # What runs on after the command has an empty trace: a shell that has written to one
 # pipe, and ends when nobody may write to the other one.
 mkfifo "$work/ready" "$work/hold"

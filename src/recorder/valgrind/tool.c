@@ -337,6 +337,24 @@ static void end_move(ThreadId tid, UInt number, const UWord *arguments,
 		  sr_isError(result) ? -1 : (int64_t)sr_Res(result));
 }
 
+/*
+ * Valgrind does not let a program lower the limit of open files, or raise it above
+ * the soft one that it found. Some programs end then.
+ */
+static void say_limit(UInt number, const UWord *arguments, UInt count)
+{
+	static Bool said;
+	bool sets = (number == __NR_setrlimit && count > 1 &&
+		     arguments[0] == VKI_RLIMIT_NOFILE) ||
+		    (number == __NR_prlimit64 && count > 2 &&
+		     arguments[1] == VKI_RLIMIT_NOFILE && arguments[2] != 0);
+
+	if (sets && !said)
+		emit_unable(&recorder, "setrlimit: Valgrind keeps its own "
+				       "limit of open files");
+	said = said || sets;
+}
+
 static void before_syscall(ThreadId tid, UInt number, UWord *arguments,
 			   UInt count)
 {
@@ -356,6 +374,8 @@ static void after_syscall(ThreadId tid, UInt number, UWord *arguments,
 		return;
 	running[tid].transfer.number = -1;
 	end_move(tid, number, arguments, count, result);
+	if (sr_isError(result))
+		say_limit(number, arguments, count);
 	if ((number == __NR_execve || number == __NR_execveat) &&
 	    sr_isError(result))
 		salvage_goes_on(&recorder);
