@@ -312,6 +312,7 @@ struct known {
 	struct slot *found; /* of its use, with its bytes */
 	struct slot *other; /* of its use, with other bytes only */
 	uint32_t count;
+	uint8_t covered; /* bytes of any of them */
 };
 
 static void look_at(struct slot *slot, const struct touch *touch,
@@ -329,6 +330,7 @@ static void look_at(struct slot *slot, const struct touch *touch,
 			return;
 	}
 	known->count++;
+	known->covered |= slot->mask;
 }
 
 static struct known find_known(const struct shadow *shadow,
@@ -384,13 +386,15 @@ static bool is_full(const struct granule *granule, const struct touch *touch,
 }
 
 /*
- * Does an access without a slot hide an instruction of its thread? One that has
- * slots hides a stack; in a string function, that is whose access it is.
+ * Does an access without a slot hide an instruction of its thread, or bytes of one?
+ * Where the instruction has slots for those bytes, it hides a stack; in a string
+ * function, that is whose access it is.
  */
 static bool is_hidden(const struct touch *touch, const struct uses *uses,
 		      const struct known *known)
 {
-	return known->count == 0 || site_at(uses, touch->site)->function != 0;
+	return known->count == 0 || (touch->mask & ~known->covered) ||
+	       site_at(uses, touch->site)->function != 0;
 }
 
 static bool only_reads(const struct uses *uses, uint32_t use)
@@ -475,7 +479,9 @@ static struct slot *fold(struct shadow *shadow, struct granule *granule,
 {
 	struct known known = find_known(shadow, granule, touch, uses);
 
-	if (!known.found && known.other && !granule->shared) {
+	/* where there is no slot for its bytes apart, the pair counts */
+	if (!known.found && known.other &&
+	    (!granule->shared || known.count >= SHADOW_SITE_MAX)) {
 		known.other->mask |= touch->mask;
 		known.found = known.other;
 	}

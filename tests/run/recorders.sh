@@ -176,6 +176,13 @@ for recorder in breakpoints valgrind; do
 	matches "$recorder: a run is ended by --timeout" "$work/err" \
 		"ended by --timeout"
 done
+# One instruction has two slots for a thread: later bytes count all the same.
+for recorder in $recorders; do
+	RUN_TIMEOUT=60 run hunt --recorder "$recorder" --budget 1ms \
+		-o "$report" -- "$T/byte_loop.O0"
+	has "$recorder: the bytes of a loop" "$report" type=target \
+		side.function=look
+done
 run hunt --recorder breakpoints --executions 0 -- "$T/listing1.O2"
 is "no executions" "$status" 2
 run hunt --recorder other -- "$T/listing1.O2"
