@@ -57,21 +57,10 @@ only()
 	sed -n '1p; /_late"/p; /failed_early"/p' "$1"
 }
 
-# Of a message queue the recording is not always certain which call has sent what
-# was received, and the address of a recycled object was sent before: then nothing
-# is ordered by it. It was so in 4 of 22 recordings; with three in ten, all of
-# twelve are with a probability of 5e-7. Other ways have one recording.
 record()
 {
-	local certain=0
-
-	tries recording 1 2 3 4 5 6 7 8 9 10 11 12
-	while [ "$certain" -eq 0 ] && next_try recording; do
-		RUN_TIMEOUT=120 run hunt --transfer on --budget 1ms \
-			-o "$report" -- "$T/handed_ways.$variant" "$way"
-		[ "$way" != queue ] || certain=$(sides ordered recycle3_before)
-		[ "$way" = queue ] || certain=1
-	done
+	RUN_TIMEOUT=120 run hunt --transfer on --budget 1ms -o "$report" -- \
+		"$T/handed_ways.$variant" "$way"
 }
 
 judge()
