@@ -43,6 +43,7 @@ enum { PAGE = 4096, THREADS = 2, LIMIT_NS = 3000000 };
 
 /* What the two processes share. */
 struct shared {
+	uint32_t goes_on;
 	uint32_t tids[THREADS];
 	uint32_t go, over;
 	int waited; /* errno of the program's own waitpid(), 0: ECHILD */
@@ -88,8 +89,10 @@ static void *race(void *arg)
 
 static void *go_on(void *arg)
 {
-	for (size_t i = 0; !told(&shared->over); i++)
+	for (size_t i = 0; !told(&shared->over); i++) {
 		memory_of_program[i % memory_pages * PAGE]++;
+		__atomic_store_n(&shared->goes_on, 1, __ATOMIC_RELEASE);
+	}
 	return arg;
 }
 
@@ -108,9 +111,12 @@ static void program(void)
 {
 	pthread_t threads[THREADS + 1];
 
+	/* created after the first count, it would be a change of the program */
+	pthread_create(&threads[THREADS], NULL, go_on, NULL);
+	while (!told(&shared->goes_on))
+		sched_yield();
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, race, &shared->tids[i]);
-	pthread_create(&threads[THREADS], NULL, go_on, NULL);
 	for (int i = 0; i <= THREADS; i++)
 		pthread_join(threads[i], NULL);
 	/* nobody has made it a parent */
