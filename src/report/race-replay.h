@@ -61,10 +61,9 @@ struct replay_note {
 	 * comes to the same in any order, and not so in another state.
 	 */
 	bool still;
-	/* ... but two stores that depend on these bytes in no way (replay/instance.h) */
+	/* ... but two stores that depend on no such bytes (replay/instance.h) */
 	bool blind;
-	/* an access that had been made was made again, in the copy */
-	bool redone;
+	bool redone; /* an access was made again, in the copy */
 	/*
 	 * Both accesses are the first of their functions: orders of the regions
 	 * are orders of the functions. In no order did one wait for the other

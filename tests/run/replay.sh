@@ -43,8 +43,8 @@ replayed()
 		diag_file "$work/err"
 	fi
 	# orders.c has one, which goes on
-	[ "$3" != fault ] || matches "$name, and that there is a handler" \
-		"$report" '"fault":\{"signal":11,.*"handled":true'
+	[ "$3" != fault ] || has "$name, and that there is a handler" \
+		"$report" type=race replay.fault.signal=11 replay.fault.handled=true
 }
 
 for program in orders.O2 orders.nopie; do
