@@ -479,65 +479,6 @@ bool transfer_instances_of(const struct transfer_instances *instances,
 	return !list->too_many && *ret_count > 0 && *ret_count >= cell->count;
 }
 
-/* The recording's first cell of the granule, or of one behind it. */
-static size_t first_cell(const struct vec *cells, uint64_t granule)
-{
-	size_t low = 0, high = cells->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct trace_cell *cell = vec_at(cells, middle);
-
-		if (cell->address < granule)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* May the cell have an execution between these two counted accesses? */
-static bool is_executed(const struct transfer_instances *instances,
-			const struct trace_cell *cell, uint64_t from,
-			uint64_t to)
-{
-	uint64_t last = cell->count > 1 ? cell->last + LAST_SLACK : cell->first;
-	const struct transfer_instance *all;
-	size_t count;
-
-	if (cell->first > to || last <= from)
-		return false;
-	if (!transfer_instances_of(instances, cell, &all, &count))
-		return true;
-	for (size_t i = 0; i < count; i++) {
-		if (all[i].point.sequence + all[i].accesses > from &&
-		    all[i].point.sequence <= to)
-			return true;
-	}
-	return false;
-}
-
-bool transfer_instances_read(const struct transfer_instances *instances,
-			     uint32_t thread, uint64_t address, uint64_t from,
-			     uint64_t to)
-{
-	const struct vec *cells = &instances->recording->cells;
-	uint64_t granule = address & ~(uint64_t)(TRACE_GRANULE - 1);
-
-	for (size_t i = first_cell(cells, granule); i < cells->count; i++) {
-		const struct trace_cell *cell = vec_at(cells, i);
-
-		if (cell->address >= address + 8)
-			break;
-		if (cell->thread != thread &&
-		    (descriptor_of(instances->recording, cell)->flags &
-		     TRACE_READS) &&
-		    is_executed(instances, cell, from, to))
-			return true;
-	}
-	return false;
-}
-
 uint64_t transfer_instances_born(const struct transfer_instances *instances,
 				 uint32_t block)
 {

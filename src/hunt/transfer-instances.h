@@ -51,14 +51,6 @@ bool transfer_instances_of(const struct transfer_instances *instances,
 			   size_t *ret_count);
 
 /*
- * May another thread than that have read the 8 bytes at the address between these
- * two counted accesses? Where not all executions are known, it may.
- */
-bool transfer_instances_read(const struct transfer_instances *instances,
-			     uint32_t thread, uint64_t address, uint64_t from,
-			     uint64_t to);
-
-/*
  * The last step of its thread that surely came before the block was allocated; 0:
  * none is in the trace.
  */

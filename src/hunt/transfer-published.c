@@ -26,7 +26,6 @@ struct store {
 	uint64_t value; /* 0: not known */
 	uint64_t location;
 	uint64_t number; /* of the step */
-	uint64_t sequence; /* counted accesses before the step */
 	uint64_t read; /* counted accesses before others had read it */
 	size_t access;
 	uint32_t thread;
@@ -325,7 +324,6 @@ struct error *transfer_published_take(struct transfer_published *published,
 			.value = known ? access->value : 0,
 			.location = access->address,
 			.number = step->number,
-			.sequence = step->sequence,
 			.access = i,
 			.thread = thread,
 		};
@@ -399,16 +397,6 @@ static bool is_between(const struct store *store,
 		 store->access < question->access));
 }
 
-/* Others may look at a variable at any time. */
-static bool is_read(const struct store *store,
-		    const struct transfer_published_question *question)
-{
-	return store->read == 0 || !question->is_read ||
-	       question->is_read(question->context, store->thread,
-				 store->location, store->sequence,
-				 question->sent);
-}
-
 static bool find_known(const struct vec *stores,
 		       const struct transfer_published_question *question)
 {
@@ -423,7 +411,7 @@ static bool find_known(const struct vec *stores,
 		    store->value - question->low >= question->size)
 			break;
 		if (is_between(store, question) &&
-		    store->read <= question->sent && is_read(store, question))
+		    store->read <= question->sent)
 			return true;
 	}
 	return false;
@@ -437,7 +425,7 @@ static bool find_unknown(const struct vec *stores,
 			 const struct transfer_published_question *question)
 {
 	const struct store wanted = { .thread = question->thread,
-				      .number = question->received };
+				      .number = question->since };
 	size_t first = first_from(stores, &wanted, compare_unknown);
 
 	for (size_t i = first; i < stores->count; i++) {

@@ -59,24 +59,14 @@ void transfer_published_sort(struct transfer_published *published);
 struct transfer_published_question {
 	uint32_t thread;
 	uint64_t low, size; /* of the addresses */
-	/*
-	 * Stored in steps from `since' on, before the access of step `number'; what
-	 * is not known to be such an address, in steps from `received' on.
-	 */
-	uint64_t since, received, number;
+	/* stored in steps from `since' on, before the access of step `number' */
+	uint64_t since, number;
 	size_t access;
 	/*
 	 * Counted accesses before the hand-over. Memory that is no variable, and
 	 * that others read after it only, may have been handed over with it.
 	 */
 	uint64_t sent;
-	/*
-	 * May another thread than that have read the 8 bytes at the address
-	 * between these two counted accesses? NULL: yes.
-	 */
-	bool (*is_read)(void *context, uint32_t thread, uint64_t address,
-			uint64_t from, uint64_t to);
-	void *context;
 };
 
 /*

@@ -253,59 +253,42 @@ static bool is_first(const struct transfer_tracker *tracker, uint64_t address,
 }
 
 /*
- * May the write have stored the value, or of the sender another address of the same
- * block? A value that is not known may be the same.
- */
-static bool may_store(const struct transfer_tracker *tracker,
-		      const struct executed_write *write, uint64_t address,
-		      uint64_t value, uint32_t sender)
-{
-	uint64_t other;
-
-	return !value_written(write, address, &other) || other == value ||
-	       (write->thread == sender && tracker->value.in_block &&
-		is_near(tracker, other));
-}
-
-/*
  * The sender may have stored the same value there before, and nobody else
  * something in between: then that store may be the one that was received, in
- * another run. *ret false: what was there first may be the value as well.
+ * another run. *ret_found false: that was not to be found out. A value that is not
+ * known may be the same.
  */
-static struct error *find_stores(struct transfer_tracker *tracker,
-				 const struct executed_write *write,
-				 struct transfer *transfer, bool *ret)
+static struct error *find_first_store(struct transfer_tracker *tracker,
+				      uint64_t address, uint64_t value,
+				      struct executed_write *write,
+				      bool *ret_found)
 {
 	struct executed_write before = *write;
-	uint64_t value = transfer->value;
-	struct error *err;
+	struct error *err = NULL;
 
-	*ret = true;
-	for (int i = 0; i < TRANSFER_STORES; i++) {
+	for (int i = 0; !err && i < TRANSFER_STORES; i++) {
+		uint64_t other;
 		bool may_be;
 
 		tracker->instructions += TRANSFER_SEARCH;
-		err = executed_last_write(tracker->steps.executed,
-					  transfer->address, ADDRESS_BYTES,
-					  before.number, &before);
-		if (err || is_first(tracker, transfer->address, value, &before))
+		err = executed_last_write(tracker->steps.executed, address,
+					  ADDRESS_BYTES, before.number,
+					  &before);
+		*ret_found = !err && is_first(tracker, address, value, &before);
+		if (err || *ret_found || before.kind == EXECUTED_NONE)
 			return err;
-		*ret = before.kind != EXECUTED_NONE &&
-		       before.number >= tracker->kept_since;
-		if (!*ret)
-			return NULL;
-		may_be = may_store(tracker, &before, transfer->address, value,
-				   write->thread);
+		may_be = !value_written(&before, address, &other) ||
+			 other == value ||
+			 (before.thread == write->thread &&
+			  tracker->value.in_block && is_near(tracker, other));
 		if (before.thread != write->thread) {
-			transfer->stores_since = may_be ? before.number + 1 : 0;
+			*ret_found = !may_be;
 			return NULL;
 		}
 		if (may_be)
-			transfer->stores[transfer->store_count++] =
-				before.number;
+			*write = before;
 	}
-	transfer->stores_since = before.number;
-	return NULL;
+	return err;
 }
 
 /* The instruction of the step that the cursor is at, and one of its accesses. */
@@ -366,7 +349,7 @@ static struct error *receive(struct transfer_tracker *tracker, size_t i,
 		.instructions = value.instructions,
 		.hops = value.hops + 1,
 	};
-	err = find_stores(tracker, &write, &value.transfer, &found);
+	err = find_first_store(tracker, address, sent, &write, &found);
 	if (err || !found)
 		return err;
 	value.sent = true;
@@ -764,13 +747,6 @@ static void settle_sending(struct transfer_tracker *tracker)
 	}
 }
 
-/* Is it tracked no further? */
-static bool is_end(const struct transfer_tracker *tracker)
-{
-	return tracker->question->is_direct && tracker->value.sent &&
-	       tracker->value.in_block && tracker->value.word == 0;
-}
-
 /* The value was handed over by the store; it goes on in the sender. */
 static struct error *note_sending(struct transfer_tracker *tracker)
 {
@@ -778,7 +754,6 @@ static struct error *note_sending(struct transfer_tracker *tracker)
 	struct transfer transfer = value->transfer;
 
 	settle_sending(tracker);
-	transfer.is_own = is_end(tracker);
 	transfer.sent = point_of(tracker, value->access);
 	if (!vec_push(tracker->transfers, &transfer))
 		return error_nomem;
@@ -802,12 +777,12 @@ static struct error *track_store(struct transfer_tracker *tracker)
 		return NULL;
 	if (value->sent)
 		err = note_sending(tracker);
-	if (err || is_end(tracker))
-		return err;
 	instruction = tracker->accesses.all[value->access].instruction;
-	err = transfer_steps_code(&tracker->steps,
-				  executed_step(tracker->cursor)->superblock,
-				  &tracker->code);
+	if (!err)
+		err = transfer_steps_code(
+			&tracker->steps,
+			executed_step(tracker->cursor)->superblock,
+			&tracker->code);
 	if (err)
 		return err;
 	origins = &tracker->code->origins[instruction];
@@ -838,7 +813,7 @@ static struct error *track_value(struct transfer_tracker *tracker)
 	return track_registers(tracker, value->instruction);
 }
 
-/* The registers of the access's address (section 3.2, first iteration), or a store. */
+/* The registers of the access's address (section 3.2, first iteration). */
 static struct error *begin(struct transfer_tracker *tracker)
 {
 	const struct transfer_question *question = tracker->question;
@@ -850,14 +825,9 @@ static struct error *begin(struct transfer_tracker *tracker)
 		.made = question->address,
 		.in_block = true,
 	};
-	struct error *err;
+	struct error *err = transfer_steps_code(
+		&tracker->steps, question->access.superblock, &code);
 
-	if (question->is_stored) {
-		value.access = question->access.access;
-		return add_value(tracker, &value);
-	}
-	err = transfer_steps_code(&tracker->steps, question->access.superblock,
-				  &code);
 	if (err)
 		return err;
 	value.registers = (code->origins[value.instruction].read_at |

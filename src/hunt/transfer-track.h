@@ -43,20 +43,12 @@ enum transfer_kind {
 	TRANSFER_CALL, /* system calls, and a load of what was received */
 };
 
-/* Stores before the sending one, to the same memory, that are looked at, at most. */
-enum { TRANSFER_STORES = 16 };
-
-/*
- * A hand-over: whatever the sender did before it comes before the access, unless in
- * another run the receiver has the address from a store that came before.
- */
+/* A hand-over: whatever the sender did before it comes before the access. */
 struct transfer {
 	enum transfer_kind kind;
 	struct transfer_point sent, received;
 	uint64_t address; /* of the memory that had it, or of the block */
 	uint64_t value;
-	/* what the access's address is made of, and not other memory's */
-	bool is_own;
 	/* place + 1 of the one by which it was handed on; 0: the last one */
 	size_t next;
 	/*
@@ -65,13 +57,6 @@ struct transfer {
 	 */
 	uint64_t instructions;
 	uint32_t hops; /* instructions that moved it, and stores */
-	/*
-	 * Steps in which the sender may have stored the same value in the same
-	 * memory before, and from which step on these are all.
-	 */
-	uint32_t store_count;
-	uint64_t stores[TRANSFER_STORES];
-	uint64_t stores_since;
 };
 
 enum {
@@ -79,15 +64,17 @@ enum {
 	TRANSFER_NEAR = 4096,
 	/* values that are tracked for one access, at most */
 	TRANSFER_VALUES = 256,
+	/*
+	 * Stores of the sender to the same memory that are looked at, at most:
+	 * the first one that can have sent the value counts.
+	 */
+	TRANSFER_STORES = 16,
 	/* what a search for the last write counts for, in instructions */
 	TRANSFER_SEARCH = 256,
 };
 
 struct transfer_question {
 	struct transfer_point access;
-	bool is_stored; /* what the access has stored is tracked */
-	/* of is_own ones it is not tracked by whom they were handed on */
-	bool is_direct;
 	uint64_t address; /* its first byte */
 	/* hand-overs sent in steps before this number are not of interest */
 	uint64_t since;

@@ -10,12 +10,10 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "hunt/executed.h"
 #include "hunt/order.h"
 #include "hunt/pairs.h"
 #include "hunt/recording.h"
-#include "hunt/transfer-chains.h"
 #include "hunt/transfer-instances.h"
 #include "hunt/transfer-published.h"
 #include "x86/decode.h"
@@ -27,11 +25,6 @@ struct question {
 	uint32_t pair; /* its place */
 };
 
-/* Since when a thread has an address: sent in that step, received in that one. */
-struct owned_since {
-	uint64_t sent, received;
-};
-
 struct judging {
 	struct transfers *transfers;
 	const struct recording *recording;
@@ -40,14 +33,11 @@ struct judging {
 	struct executed *executed;
 	struct decoder *decoder;
 	struct transfer_tracker *tracker;
-	struct transfer_chains *chains;
 	struct transfer_instances *instances;
 	struct transfer_published *published;
 	struct vec questions; /* of struct question */
 	struct vec found; /* of struct transfer: of the question at work */
 	struct vec owned; /* the same, of its earlier access */
-	struct map owners; /* key_of_owner() to places in `owned_since' */
-	struct vec owned_since; /* of struct owned_since */
 	uint64_t instructions; /* gone back so far */
 };
 
@@ -335,54 +325,9 @@ static bool is_open(const struct judging *judging,
 	       !is_created_after(judging, question);
 }
 
-static bool has_store(const struct transfer *transfer, uint64_t since,
-		      uint64_t until)
-{
-	for (uint32_t i = 0; i < transfer->store_count; i++) {
-		if (transfer->stores[i] >= since &&
-		    transfer->stores[i] <= until)
-			return true;
-	}
-	return transfer->stores_since > since;
-}
-
-/*
- * May the hand-over, or one of those by which it went on, be an earlier store of the
- * same address: before its sender had done the access, or received it? What comes
- * before `since' does not count: the sender has it since then.
- */
-static bool may_be_earlier(const struct vec *transfers,
-			   const struct transfer *transfer,
-			   const struct transfer_point *access, uint64_t since)
-{
-	uint64_t until = transfer->sent.thread == access->thread
-				 ? access->number
-				 : transfer->sent.number;
-
-	while (!has_store(transfer, since, until)) {
-		if (transfer->next == 0)
-			return false;
-		/* what it sent before it received this one does not count */
-		since = transfer->sent.number;
-		until = transfer->received.number;
-		transfer = vec_at(transfers, transfer->next - 1);
-	}
-	return true;
-}
-
-static bool is_read(void *context, uint32_t thread, uint64_t address,
-		    uint64_t from, uint64_t to)
-{
-	return transfer_instances_read(context, thread, address, from, to);
-}
-
-/*
- * May the receiver have the address from elsewhere, since the block is there: from
- * another store of the sender in that memory, or in other memory?
- */
+/* Had the sender stored the address elsewhere, since the block is there? */
 static bool may_be_published(const struct judging *judging,
 			     const struct question *question,
-			     const struct vec *transfers,
 			     const struct transfer *transfer,
 			     struct transfer_published_question *ret)
 {
@@ -397,16 +342,12 @@ static bool may_be_published(const struct judging *judging,
 		.number = earlier->number,
 		.access = earlier->access,
 		.sent = transfer->sent.sequence,
-		.is_read = is_read,
-		.context = judging->instances,
 		.since = block ? transfer_instances_born(judging->instances,
 							 question->block)
 			       : 0,
 	};
-	ret->received = ret->since;
-	return may_be_earlier(transfers, transfer, earlier, ret->since) ||
-	       (transfer->kind != TRANSFER_HEAP &&
-		transfer_published_find(judging->published, ret));
+	return transfer->kind != TRANSFER_HEAP &&
+	       transfer_published_find(judging->published, ret);
 }
 
 static bool is_ordered_by(const struct judging *judging,
@@ -418,8 +359,7 @@ static bool is_ordered_by(const struct judging *judging,
 		struct transfer_published_question asked;
 
 		if (orders(judging, transfer, question->earlier) &&
-		    !may_be_published(judging, question, transfers, transfer,
-				      &asked))
+		    !may_be_published(judging, question, transfer, &asked))
 			return true;
 	}
 	return false;
@@ -441,12 +381,14 @@ static bool are_ordered(void *context, const struct vec *transfers)
 	return true;
 }
 
-/* The hand-overs of an access of the question, sent in steps from `since' on. */
-static struct error *
-track(struct judging *judging, const struct question *question,
-      const struct transfer_instance *access, uint64_t since,
-      bool (*is_enough)(void *context, const struct vec *transfers),
-      void *context, struct vec *ret)
+/*
+ * The hand-overs of an access of the question, sent in steps from `since' on; until
+ * they order all that was asked of it, if that is given.
+ */
+static struct error *track(struct judging *judging,
+			   const struct question *question,
+			   const struct transfer_instance *access,
+			   uint64_t since, struct asked *all, struct vec *ret)
 {
 	const struct trace_block *block =
 		recording_block(judging->recording, question->block);
@@ -455,8 +397,8 @@ track(struct judging *judging, const struct question *question,
 		.address = access->address,
 		.since = since,
 		.instructions = TRANSFER_INSTRUCTIONS,
-		.is_enough = is_enough,
-		.context = context,
+		.is_enough = all ? are_ordered : NULL,
+		.context = all,
 	};
 	uint64_t instructions = 0;
 	struct error *err;
@@ -468,107 +410,30 @@ track(struct judging *judging, const struct question *question,
 							     question->block);
 	}
 	judging->transfers->accesses++;
-	err = transfer_chains_track(judging->chains, &asked, ret,
-				    &instructions);
+	err = transfer_track(judging->tracker, &asked, ret, &instructions);
 	judging->instructions += instructions;
 	return err;
 }
 
-/* Of the one who did the earlier access, what was handed to it. */
-struct owner {
-	const struct judging *judging;
-	const struct question *question;
-};
-
-/* Is it the address of what the question is about, and was it handed to that one? */
-static bool is_of_owner(const struct owner *owner,
-			const struct transfer *transfer)
+/* Since when the earlier access's thread has its address, as far as is known. */
+static struct error *find_owned(struct judging *judging,
+				const struct question *question,
+				uint64_t *since)
 {
-	const struct question *question = owner->question;
-	const struct trace_block *block =
-		recording_block(owner->judging->recording, question->block);
-	uint64_t address = question->earlier->address;
-	uint64_t value = transfer->value;
-
-	if (transfer->received.thread != question->earlier->point.thread)
-		return false;
-	return block ? value - block->address < block->size
-		     : value - address <= TRANSFER_NEAR ||
-			       address - value <= TRANSFER_NEAR;
-}
-
-static const struct transfer *find_of_owner(const struct owner *owner,
-					    const struct vec *transfers)
-{
-	for (size_t i = 0; i < transfers->count; i++) {
-		const struct transfer *transfer = vec_at(transfers, i);
-
-		if (is_of_owner(owner, transfer))
-			return transfer;
-	}
-	return NULL;
-}
-
-static bool has_of_owner(void *context, const struct vec *transfers)
-{
-	return find_of_owner(context, transfers) != NULL;
-}
-
-static uint64_t key_of_owner(const struct question *question)
-{
-	const struct transfer_point *access = &question->earlier->point;
-	const uint64_t parts[] = { access->thread, access->number,
-				   access->access, question->block };
-
-	return hash_blocks(parts, sizeof(parts));
-}
-
-/*
- * Since when the earlier access's thread has its address, as far as is known: since
- * another one has sent it. To load once more what was sent before is nothing new.
- */
-static struct error *track_owned(struct judging *judging,
-				 const struct question *question,
-				 struct owned_since *ret)
-{
-	struct owner owner = { judging, question };
-	const struct transfer *transfer;
 	struct error *err;
 
 	vec_clear(&judging->owned);
-	err = track(judging, question, question->earlier, ret->sent,
-		    has_of_owner, &owner, &judging->owned);
-	if (err)
-		return err;
-	transfer = find_of_owner(&owner, &judging->owned);
-	if (transfer && transfer->sent.number > ret->sent) {
-		ret->sent = transfer->sent.number;
-		ret->received = transfer->received.number;
-	}
-	return NULL;
-}
+	err = track(judging, question, question->earlier, *since, NULL,
+		    &judging->owned);
+	for (size_t i = 0; i < judging->owned.count; i++) {
+		const struct transfer *transfer = vec_at(&judging->owned, i);
 
-/* The same, tracked once; at least since what *ret has. */
-static struct error *find_owned(struct judging *judging,
-				const struct question *question,
-				struct owned_since *ret)
-{
-	uint64_t key = key_of_owner(question);
-	const uint64_t *known = map_get(&judging->owners, key);
-	struct error *err;
-
-	if (known) {
-		*ret = *(struct owned_since *)vec_at(&judging->owned_since,
-						     *known);
-		return NULL;
+		if (transfer->received.thread ==
+			    question->earlier->point.thread &&
+		    transfer->received.number > *since)
+			*since = transfer->received.number;
 	}
-	err = track_owned(judging, question, ret);
-	if (err)
-		return err;
-	return map_set(&judging->owners, key, judging->owned_since.count) &&
-			       vec_push(&judging->owned_since, ret)
-		       ? NULL
-		       : error_nomem;
+	return err;
 }
 
 /*
@@ -580,24 +445,15 @@ static struct error *find_published(struct judging *judging,
 				    const struct question *question,
 				    const struct transfer *transfer, bool *ret)
 {
-	const struct transfer_point *earlier = &question->earlier->point;
 	struct transfer_published_question asked;
-	struct owned_since since;
 	struct error *err;
 
-	*ret = may_be_published(judging, question, &judging->found, transfer,
-				&asked);
+	*ret = may_be_published(judging, question, transfer, &asked);
 	if (!*ret)
 		return NULL;
-	since = (struct owned_since){ asked.since, asked.received };
-	err = find_owned(judging, question, &since);
-	asked.since = since.sent;
-	asked.received = since.received;
+	err = find_owned(judging, question, &asked.since);
 	if (!err)
-		*ret = may_be_earlier(&judging->found, transfer, earlier,
-				      asked.since) ||
-		       (transfer->kind != TRANSFER_HEAP &&
-			transfer_published_find(judging->published, &asked));
+		*ret = transfer_published_find(judging->published, &asked);
 	return err;
 }
 
@@ -651,8 +507,8 @@ static struct error *answer_all(struct judging *judging, size_t from, size_t to)
 			since = question->earlier->point.number;
 	}
 	if (since != UINT64_MAX && !is_late)
-		err = track(judging, first, first->later, since, are_ordered,
-			    &all, &judging->found);
+		err = track(judging, first, first->later, since, &all,
+			    &judging->found);
 	for (size_t i = from; !err && i < to; i++) {
 		const struct question *question =
 			vec_at(&judging->questions, i);
@@ -724,9 +580,6 @@ static struct error *read_steps(struct judging *judging,
 		err = transfer_tracker_create(
 			judging->executed, judging->decoder, &judging->tracker);
 	if (!err)
-		err = transfer_chains_create(judging->tracker,
-					     &judging->chains);
-	if (!err)
 		err = transfer_published_create(judging->recording, &cells,
 						&judging->published);
 	if (!err)
@@ -753,7 +606,6 @@ struct error *transfers_judge(struct transfers *transfers,
 		.questions = VEC_INIT(struct question),
 		.found = VEC_INIT(struct transfer),
 		.owned = VEC_INIT(struct transfer),
-		.owned_since = VEC_INIT(struct owned_since),
 	};
 	const struct vec *conflicts = &pairs->conflicts;
 	struct error *err = NULL;
@@ -770,11 +622,8 @@ struct error *transfers_judge(struct transfers *transfers,
 	vec_deinit(&judging.questions);
 	vec_deinit(&judging.found);
 	vec_deinit(&judging.owned);
-	vec_deinit(&judging.owned_since);
-	map_deinit(&judging.owners);
 	transfer_instances_destroy(judging.instances);
 	transfer_published_destroy(judging.published);
-	transfer_chains_destroy(judging.chains);
 	transfer_tracker_destroy(judging.tracker);
 	decoder_destroy(judging.decoder);
 	executed_destroy(judging.executed);

@@ -38,7 +38,7 @@ enum {
 	/* instructions that are gone back for an access, at most */
 	TRANSFER_INSTRUCTIONS = 100000,
 	/* and for all accesses of a recording; then no further pair is ordered */
-	TRANSFER_INSTRUCTIONS_ALL = 2000000000,
+	TRANSFER_INSTRUCTIONS_ALL = 400000000,
 	/* questions that are kept until they are answered, about */
 	TRANSFER_QUESTIONS = 1 << 20,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/hunt/transfer.c, transfer-chains.c, transfer-instances.c and
- * transfer-published.c: which pairs a handed-over address puts in order. Thread 1 writes to the object before it sends its address, or
+ * src/hunt/transfer.c, transfer-instances.c and transfer-published.c: which pairs a
+ * handed-over address puts in order. Thread 1 writes to the object before it sends its address, or
  * afterwards; thread 2 receives it.
  */
 #include "transfer-trace.h"
@@ -470,103 +470,6 @@ static void what_came_back_counts_from_then_on(void **state)
 			 TRANSFER_ORDERED);
 }
 
-/*
- * Thread 1 sends the object, has it back, writes and sends it once more in the same
- * memory, in which nobody else stores.
- */
-static void sends_again(bool comes_back)
-{
-	runs(1);
-	STEP(SENDS, SLOT, OBJECT);
-	stops();
-	runs(2);
-	receive_and_use(SLOT, OBJECT);
-	STEP(SENDS, OTHER, comes_back ? OBJECT : 0);
-	stops();
-	runs(1);
-	STEP(RECEIVES, OTHER, comes_back ? OBJECT : 0, STACK, STACK);
-	STEP(WRITES, FIELD, 7);
-	STEP(SENDS, SLOT, OBJECT);
-	stops();
-	runs(2);
-	receive_and_use(SLOT, OBJECT);
-	stops();
-	block_at(1, OBJECT, BLOCK);
-	cell(1, THROUGH, 6, 6, 1);
-	cell(2, READER, 9, 9, 1);
-	writer_end(&writer, steps);
-	read_recording();
-	assert_null(transfers_judge(&transfers, &pairs, &recording, 0, order));
-}
-
-static void what_was_sent_before_it_came_back_does_not_count(void **state)
-{
-	(void)state;
-	sends_again(true);
-	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
-			 TRANSFER_ORDERED);
-}
-
-/* The receiver may have the first one, while the sender writes. */
-static void it_does_if_the_sender_has_it_all_the_time(void **state)
-{
-	(void)state;
-	sends_again(false);
-	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
-			 TRANSFER_NONE);
-}
-
-/* To load the object's address once more does not make it the sender's. */
-static void what_was_there_before_did_not_come_back(void **state)
-{
-	(void)state;
-	runs(2);
-	STEP(SENDS, OTHER, OBJECT);
-	stops();
-	runs(1);
-	STEP(SENDS, SLOT, OBJECT);
-	STEP(RECEIVES, OTHER, OBJECT, STACK, STACK);
-	STEP(WRITES, FIELD, 7);
-	STEP(SENDS, SLOT, OBJECT);
-	stops();
-	runs(2);
-	receive_and_use(SLOT, OBJECT);
-	stops();
-	block_at(1, OBJECT, BLOCK);
-	cell(1, THROUGH, 4, 4, 1);
-	cell(2, READER, 7, 7, 1);
-	writer_end(&writer, steps);
-	read_recording();
-	assert_null(transfers_judge(&transfers, &pairs, &recording, 0, order));
-	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
-			 TRANSFER_NONE);
-}
-
-/* It goes round between two threads, and to a third one in the end. */
-static void of_many_hand_overs_the_first_one_orders(void **state)
-{
-	(void)state;
-	runs(1);
-	STEP(SENDS, FIELD, 7);
-	STEP(SENDS, SLOT, OBJECT);
-	stops();
-	for (int i = 0; i < 2 * TRANSFER_STORES; i++) {
-		runs(2);
-		STEP(RELAYS, SLOT, OBJECT, OTHER, OBJECT);
-		stops();
-		runs(1);
-		STEP(RELAYS, OTHER, OBJECT, SLOT, OBJECT);
-		stops();
-	}
-	runs(3);
-	receive_and_use(SLOT, OBJECT);
-	stops();
-	block_at(1, OBJECT, BLOCK);
-	cell(1, WRITER, 1, 1, 1);
-	cell(3, READER, steps, steps, 1);
-	assert_int_equal(judge()->lack, TRANSFER_ORDERED);
-}
-
 static void another_thread_may_have_sent_it_before(void **state)
 {
 	(void)state;
@@ -705,10 +608,6 @@ int main(void)
 		TEST(nor_in_the_object_itself),
 		TEST(what_another_one_has_replaced_was_sent),
 		TEST(what_came_back_counts_from_then_on),
-		TEST(what_was_sent_before_it_came_back_does_not_count),
-		TEST(it_does_if_the_sender_has_it_all_the_time),
-		TEST(what_was_there_before_did_not_come_back),
-		TEST(of_many_hand_overs_the_first_one_orders),
 		TEST(another_thread_may_have_sent_it_before),
 		TEST(another_address_of_the_block_may_have_been_sent),
 		TEST(a_container_that_was_received_orders_nothing),
