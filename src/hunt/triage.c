@@ -48,8 +48,10 @@ static bool met_at_side(const struct candidate *candidate,
 	for (size_t i = 0; i < targets->count; i++) {
 		const struct target_record *target = vec_at(targets, i);
 
-		if (target->outcome.result == TARGET_PROVOKED &&
-		    strcmp(target->outcome.race, race->fingerprint) == 0 &&
+		/* the outcome has one race, and there may have been others */
+		if ((race->target == target->side.id ||
+		     (target->outcome.result == TARGET_PROVOKED &&
+		      strcmp(target->outcome.race, race->fingerprint) == 0)) &&
 		    has_side(candidate, target->side.fingerprint))
 			return true;
 	}

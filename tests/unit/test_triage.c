@@ -136,6 +136,12 @@ static void a_race_that_a_side_met_may_read_where_it_wrote(void **state)
 	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
 	strcpy(scene.targets[1].outcome.race, "of the race");
 	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	/* it has met several, of which the outcome has the first */
+	strcpy(scene.targets[1].outcome.race, "of another");
+	scene.met.target = 6;
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	scene.met.target = 5;
+	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
 	tear_down(&scene);
 }
 
