@@ -42,6 +42,7 @@ struct holding {
 /* What a session gets to know about one side, and what that points to. */
 struct holding_spec {
 	struct vec partners, busy, stack; /* of struct where */
+	bool unlisted; /* others are partners, too */
 };
 
 bool holding_parse_path(const char *text, struct wire_hunt *ret)
@@ -112,7 +113,9 @@ static bool holding_list(const struct hunt_side *side, struct holding_spec *ret)
 							    : &ret->partners;
 
 		/* in the kernel there is no place to stop at */
-		if (!partner->syscall && !holding_has(list, &partner->place))
+		if (partner->syscall || !partner->place.module)
+			ret->unlisted = true;
+		else if (!holding_has(list, &partner->place))
 			good = holding_add_where(list, &partner->place);
 	}
 	for (size_t i = 0; good && i < side->stack.count; i++)
@@ -179,7 +182,10 @@ static struct error *holding_side(const struct holding_config *config,
 				    side->thread_path);
 	ret->where = holding_where(&side->place);
 	holding_others(side, &ret->wire);
-	return holding_list(side, spec) ? NULL : error_nomem;
+	if (!holding_list(side, spec))
+		return error_nomem;
+	ret->wire.unlisted = spec->unlisted;
+	return NULL;
 }
 
 /* Of two, what says more. */

@@ -271,6 +271,8 @@ static struct error *session_hunt_send(struct session *session,
 	wire.early_count = wire.partner_count;
 	if (!err)
 		err = session_hunt_partners(program, side->busy, &wire);
+	wire.unlisted |= wire.partner_count <
+			 side->partners->count + side->busy->count;
 	if (!err)
 		session_hunt_tell(session, quarry, &wire);
 	return err;

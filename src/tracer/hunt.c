@@ -240,7 +240,7 @@ void hunt_take(struct engine *engine, const void *payload, size_t size)
 	memcpy(target->place.path, wire->path, sizeof(wire->path));
 	target->counts = (struct vec)VEC_INIT(struct hunt_count);
 	target->waits = (struct vec)VEC_INIT(struct wire_hunt_wait);
-	target->met = (struct vec)VEC_INIT(uint64_t);
+	target->met = (struct vec)VEC_INIT(struct hunt_met);
 	target->news = (struct wire_hunted){ .side = wire->side };
 	target->begun = !hunt_is_held_up(engine, wire->site.program);
 	hunt_mark_sites(&target->wire);
@@ -424,7 +424,8 @@ static void hunt_pass(struct engine *engine, struct hunt_target *target)
 /* It has met a partner that was held; does it wait for others? */
 static bool hunt_goes_on(struct engine *engine, struct hunt_target *target)
 {
-	bool more = hunt_meet(target, engine->hunt.early_end) == STALL_STAYS;
+	const struct hunt_met *met = &engine->hunt.early_met;
+	bool more = hunt_meet(target, met->after, met->caller) == STALL_STAYS;
 
 	if (more)
 		hunt_tell_meeting(engine);
@@ -494,7 +495,8 @@ static void hunt_partner_came(struct engine *engine, struct thread *thread,
 	    hunt_is_own(hunt->focus, thread))
 		return;
 	hunt->holds = true;
-	hunt->early_end = wire_site_end(site);
+	hunt->early_met.after = wire_site_end(site);
+	hunt->early_met.caller = hunt_caller(thread, regs);
 	terms.length_ns = hunt->focus->wire.hold_ns;
 	if (!stall_hold(engine, thread, site, regs, &terms))
 		hunt->holds = false;

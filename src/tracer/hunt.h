@@ -48,6 +48,7 @@
 #include "sys/loader.h"
 #include "tracee/thread.h"
 #include "tracee/watch.h"
+#include "tracer/hunt-meet.h"
 #include "wire/hunt.h"
 
 struct engine;
@@ -98,7 +99,7 @@ struct hunt_target {
 	bool updated; /* `update' has come in such a hold, and waits for its end */
 	struct wire_hunt update;
 	struct vec waits; /* of struct wire_hunt_wait, to be told with news */
-	struct vec met; /* of uint64_t: after the instructions that have come */
+	struct vec met; /* of struct hunt_met: what has come */
 	struct wire_hunted news;
 };
 
@@ -135,7 +136,7 @@ struct hunt {
 	struct vec targets; /* of struct hunt_target *, owned */
 	struct hunt_target *focus; /* whose partners are armed; NULL: none's */
 	bool holds; /* a thread is held, at the focus or at a partner of it */
-	uint64_t early_end; /* after the partner where one was held last */
+	struct hunt_met early_met; /* a partner, where one was held last */
 	bool met; /* another one came, and nobody has waited at a loader since */
 	struct hunt_partner partners[WIRE_HUNT_PARTNERS];
 	size_t partner_count;

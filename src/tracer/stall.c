@@ -359,11 +359,14 @@ static bool stall_fully_watched(const struct stall *stall)
 }
 
 /* Bytes that no register watches would have changed without a trap. */
-static enum stall_meeting
-stall_meeting(struct engine *engine, const struct stall *stall, uint64_t after)
+static enum stall_meeting stall_meeting(struct engine *engine,
+					const struct stall *stall,
+					const struct thread *thread,
+					const struct x86_registers *regs,
+					uint64_t after)
 {
 	return stall->terms.met && stall_fully_watched(stall)
-		       ? stall->terms.met(engine, after)
+		       ? stall->terms.met(engine, thread, regs, after)
 		       : STALL_ENDS;
 }
 
@@ -395,7 +398,8 @@ static void stall_collide(struct engine *engine, struct stall *stall, int i,
 {
 	const struct wire_site *site = &arrival->site;
 	enum stall_meeting meeting =
-		stall_meeting(engine, stall, wire_site_end(site));
+		stall_meeting(engine, stall, arrival->hold.thread,
+			      &arrival->regs, wire_site_end(site));
 	struct conflict_message *conflict;
 
 	if (meeting == STALL_KNOWS)
@@ -906,7 +910,7 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 	stall = stall_of_trap(engine, slots, gens, &access);
 	if (!stall || !thread_ok(thread, trace_registers(thread->tid, &regs)))
 		return false;
-	meeting = stall_meeting(engine, stall, regs.rip);
+	meeting = stall_meeting(engine, stall, thread, &regs, regs.rip);
 	if (meeting != STALL_KNOWS) {
 		conflict = stall_describe_trap(engine, stall, access, slots,
 					       thread, &regs);

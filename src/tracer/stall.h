@@ -40,9 +40,12 @@ enum stall_meeting {
 
 /*
  * Another thread conflicts, by the instruction before `after', while registers watch
- * all bytes.
+ * all bytes. It stands before or behind that.
  */
-typedef enum stall_meeting stall_met(struct engine *engine, uint64_t after);
+typedef enum stall_meeting stall_met(struct engine *engine,
+				     const struct thread *thread,
+				     const struct x86_registers *regs,
+				     uint64_t after);
 
 /* Of a stall that is asked for. */
 struct stall_terms {

@@ -45,6 +45,8 @@ struct wire_hunt {
 	 * waited for; where none is known, whoever comes
 	 */
 	bool until_all;
+	/* it has partners that are not among `partners', as in the kernel */
+	bool unlisted;
 	/* run-time return addresses on the stack, the innermost first */
 	uint64_t stack[WIRE_HUNT_STACK];
 	uint32_t stack_count;

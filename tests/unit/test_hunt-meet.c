@@ -20,8 +20,10 @@ static int setup(void **state)
 {
 	(void)state;
 	target = (struct hunt_target){
-		.wire = { .until_all = true, .partner_count = 2 },
-		.met = VEC_INIT(uint64_t),
+		.wire = { .until_all = true,
+			  .partner_count = 2,
+			  .early_count = 2 },
+		.met = VEC_INIT(struct hunt_met),
 	};
 	target.wire.partners[0].address = 0x1000;
 	target.wire.partners[0].insn.length = 3;
@@ -41,34 +43,66 @@ static void a_hold_ends_with_the_first(void **state)
 {
 	(void)state;
 	target.wire.until_all = false;
-	assert_int_equal(hunt_meet(&target, 0x3000), STALL_ENDS);
-	assert_int_equal(hunt_meet(&target, 0x1003), STALL_ENDS);
+	assert_int_equal(hunt_meet(&target, 0x3000, 1), STALL_ENDS);
+	assert_int_equal(hunt_meet(&target, 0x1003, 1), STALL_ENDS);
 }
 
 static void a_hold_ends_with_the_last_partner(void **state)
 {
 	(void)state;
-	assert_int_equal(hunt_meet(&target, 0x3000), STALL_STAYS);
-	assert_int_equal(hunt_meet(&target, 0x2004), STALL_STAYS);
-	assert_int_equal(hunt_meet(&target, 0x1000), STALL_STAYS);
-	assert_int_equal(hunt_meet(&target, 0x1003), STALL_ENDS);
+	assert_int_equal(hunt_meet(&target, 0x3000, 1), STALL_STAYS);
+	assert_int_equal(hunt_meet(&target, 0x2004, 1), STALL_STAYS);
+	assert_int_equal(hunt_meet(&target, 0x1000, 1), STALL_STAYS);
+	assert_int_equal(hunt_meet(&target, 0x1003, 1), STALL_ENDS);
 }
 
 static void each_instruction_counts_once(void **state)
 {
 	(void)state;
-	assert_int_equal(hunt_meet(&target, 0x2004), STALL_STAYS);
-	assert_int_equal(hunt_meet(&target, 0x2004), STALL_KNOWS);
-	assert_int_equal(hunt_meet(&target, 0x3000), STALL_STAYS);
-	assert_int_equal(hunt_meet(&target, 0x3000), STALL_KNOWS);
+	assert_int_equal(hunt_meet(&target, 0x2004, 1), STALL_STAYS);
+	assert_int_equal(hunt_meet(&target, 0x2004, 1), STALL_KNOWS);
+	assert_int_equal(hunt_meet(&target, 0x3000, 1), STALL_STAYS);
+	assert_int_equal(hunt_meet(&target, 0x3000, 1), STALL_KNOWS);
+}
+
+/* Two functions call memcpy(), and one of these is the partner that is wanted. */
+static void each_caller_of_an_instruction_counts_once(void **state)
+{
+	(void)state;
+	for (uint64_t caller = 0; caller < HUNT_CALLERS; caller++) {
+		assert_int_equal(hunt_meet(&target, 0x3000, caller),
+				 STALL_STAYS);
+		assert_int_equal(hunt_meet(&target, 0x3000, caller),
+				 STALL_KNOWS);
+	}
+	assert_int_equal(hunt_meet(&target, 0x3000, HUNT_CALLERS), STALL_KNOWS);
+	assert_int_equal(hunt_meet(&target, 0x4000, HUNT_CALLERS), STALL_STAYS);
+}
+
+/* Of the second one, another caller may be the partner. */
+static void code_that_many_call_ends_no_hold(void **state)
+{
+	(void)state;
+	target.wire.early_count = 1;
+	assert_int_equal(hunt_meet(&target, 0x1003, 1), STALL_STAYS);
+	assert_int_equal(hunt_meet(&target, 0x2004, 1), STALL_STAYS);
+	assert_int_equal(hunt_meet(&target, 0x2004, 2), STALL_STAYS);
+}
+
+static void what_is_not_listed_is_waited_for(void **state)
+{
+	(void)state;
+	target.wire.unlisted = true;
+	assert_int_equal(hunt_meet(&target, 0x1003, 1), STALL_STAYS);
+	assert_int_equal(hunt_meet(&target, 0x2004, 1), STALL_STAYS);
 }
 
 static void without_partners_anybody_is_waited_for(void **state)
 {
 	(void)state;
-	target.wire.partner_count = 0;
+	target.wire.partner_count = target.wire.early_count = 0;
 	for (uint64_t after = 0; after < 100; after++)
-		assert_int_equal(hunt_meet(&target, after), STALL_STAYS);
+		assert_int_equal(hunt_meet(&target, after, 1), STALL_STAYS);
 }
 
 int main(void)
@@ -80,6 +114,13 @@ int main(void)
 			a_hold_ends_with_the_last_partner, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_instruction_counts_once,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			each_caller_of_an_instruction_counts_once, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			code_that_many_call_ends_no_hold, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_is_not_listed_is_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			without_partners_anybody_is_waited_for, setup,
 			teardown),
