@@ -251,7 +251,12 @@ static void holding_hunted(void *context, const struct wire_hunted *news,
 		outcome->reached = news->reached;
 	if (news->held_ns > outcome->hold_ns)
 		outcome->hold_ns = news->held_ns;
-	if (!holding_is_better(result, outcome->result))
+	/* whom it has met may not be all that it was held for */
+	if (holding->config->until_all && news->end == WIRE_HUNT_QUIET &&
+	    outcome->result == TARGET_PROVOKED)
+		outcome->result = TARGET_PENDING;
+	if (!holding_is_better(result, outcome->result) ||
+	    (outcome->race[0] && result != TARGET_PROVOKED))
 		return;
 	outcome->result = result;
 	free(outcome->ordered_by);

@@ -37,7 +37,9 @@ struct holding_side {
 	uint64_t hold_ns; /* for this run */
 	/*
 	 * From here on filled in. TARGET_PENDING: it was not tried, since no
-	 * register was free in time, or its thread died while it was held.
+	 * register was free in time, or its thread died while it was held; with
+	 * a race, it was held until its time was over (until_all) and has met
+	 * that one before.
 	 */
 	struct target_outcome outcome;
 	bool synchronizes; /* it has met accesses that synchronize */

@@ -470,7 +470,9 @@ static struct error *write_side(const struct outcomes *outcomes, uint64_t side,
 		" ordered_by = CASE result WHEN 'pending' THEN ?6"
 		" ELSE ordered_by END,"
 		" race = coalesce(race, ?7),"
-		" result = CASE WHEN result = 'pending' OR ?5 = 'provoked'"
+		" result = CASE WHEN ?5 <> 'pending' AND"
+		" coalesce(race, ?7) IS NOT NULL THEN 'provoked'"
+		" WHEN result = 'pending' OR ?5 = 'provoked'"
 		" THEN ?5 ELSE result END WHERE side = ?1",
 		&query);
 

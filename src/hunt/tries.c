@@ -4,6 +4,8 @@
  */
 #include "hunt/tries.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "hunt/hold.h"
 #include "report/target-record.h"
@@ -29,6 +31,7 @@ struct tries_side {
 	bool held; /* a thread was, in some run */
 	unsigned int missed, unreached, late;
 	bool again; /* it was held in vain, and has its second try */
+	bool met; /* a race */
 };
 
 void tries_init(struct tries *tries, uint64_t hold_ns)
@@ -157,6 +160,14 @@ static bool tries_wants_more(const struct tries *tries,
 	}
 }
 
+/* A later try takes nothing away from what was met. */
+static void tries_provoked(struct target_outcome *outcome)
+{
+	outcome->result = TARGET_PROVOKED;
+	free(outcome->ordered_by);
+	outcome->ordered_by = NULL;
+}
+
 bool tries_ended(struct tries *tries, const struct hunt_side *side,
 		 struct target_outcome *outcome)
 {
@@ -164,11 +175,16 @@ bool tries_ended(struct tries *tries, const struct hunt_side *side,
 
 	if (!known)
 		return false;
+	if (outcome->result == TARGET_PENDING && outcome->race[0])
+		outcome->result = TARGET_TIMEOUT;
+	known->met |= outcome->race[0] != '\0';
 	known->late += outcome->result == TARGET_PENDING &&
 		       outcome->hold_ns > 0;
 	known->held |= outcome->hold_ns > 0;
 	if (tries_wants_more(tries, side, known, outcome->result))
 		outcome->result = TARGET_PENDING;
+	else if (known->met)
+		tries_provoked(outcome);
 	else if (outcome->result == TARGET_PENDING)
 		outcome->result = known->held ? TARGET_TIMEOUT
 					      : TARGET_UNREACHED;

@@ -81,7 +81,8 @@ uint64_t tries_hold_ns(const struct tries *tries, const struct hunt_side *side);
 
 /*
  * A run has ended in this: outcome->result becomes what the side's is to be,
- * TARGET_PENDING if it is to be tried again. False: out of memory.
+ * TARGET_PENDING if it is to be tried again. One that is pending with a race has met
+ * that, and was held in vain for others. False: out of memory.
  */
 bool tries_ended(struct tries *tries, const struct hunt_side *side,
 		 struct target_outcome *outcome);

@@ -12,10 +12,12 @@ T=$TARGETS_DIR
 
 skip_lacking registers "hunt" && finish
 
-# hunted WHAT WANTED-STATUS FILE PROGRAM [OPTION...]
+# hunted WHAT WANTED-STATUS FILE PROGRAM [OPTION...]: with the words in $words
+words=()
 hunted()
 {
-	RUN_TIMEOUT=120 run hunt -o "$report" --candidates "$3" "${@:5}" -- "$4"
+	RUN_TIMEOUT=120 run hunt -o "$report" --candidates "$3" "${@:5}" -- \
+		"$4" "${words[@]}"
 	is "$1: exit status" "$status" "$2" || diag_file "$work/err"
 }
 
@@ -102,13 +104,13 @@ for other in --targets --since; do
 	matches "which is told, $other" "$work/err" "--candidates .*$other"
 done
 
-# A report of two functions. There are no lines: they would be the same.
+# reported FUNCTION OTHER [read]: a report of two functions. There are no lines: they would be the same.
 reported()
 {
 	printf 'WARNING: ThreadSanitizer: data race (pid=1)\n'
 	printf '  Write of size 8 at 0x7b0400000000 by thread T2:\n'
 	printf '    #0 %s <null> (program+0x1)\n\n' "$1"
-	printf '  Previous write of size 8 at 0x7b0400000000 by thread T1:\n'
+	printf '  Previous %s of size 8 at 0x7b0400000000 by thread T1:\n' "${3:-write}"
 	printf '    #0 %s <null> (program+0x2)\n\n' "$2"
 	printf '==================\n'
 }
@@ -119,6 +121,37 @@ hunted "another partner first" 66 "$work/partners" "$T/partners.O2" --hold 500ms
 is "another partner first: provoked" "$(outcomes)" provoked
 has "another partner first: is met, and once" "$report" type=race count=1 \
 	sides.1.frames.0.function=late_read
+
+# Both partners are in one instruction of memcpy(), and the other caller comes first.
+words=(copies)
+reported early_write second_copy >"$work/copies"
+hunted "another caller first" 66 "$work/copies" "$T/several.O2" --hold 500ms
+is "another caller first: provoked" "$(outcomes)" provoked
+
+# The partner that is listed comes first, and then a system call.
+words=(calls)
+{
+	reported early_write late_read read
+	reported early_write late_call
+} >"$work/calls"
+hunted "then a system call" 66 "$work/calls" "$T/several.O2" --hold 500ms
+is "then a system call: both are provoked" "$(outcomes)" provoked
+
+# ptrace(2) does not see what the kernel writes, and its thread ends.
+words=(fills)
+reported early_write late_call >"$work/fills"
+hunted "a system call unseen" 66 "$work/fills" "$T/several.O2" --hold 500ms \
+	--backend ptrace
+has "a system call unseen: is met" "$report" type=target outcome=provoked
+is "a system call unseen: nothing is ordered" "$(records --count "$report" \
+	type=candidate outcome=ordered)" 0
+
+# The first hold ends before the partner comes, but not before another one does.
+words=(late)
+reported early_write late_write >"$work/late"
+hunted "after the first hold" 66 "$work/late" "$T/several.O2" --hold 150ms
+is "after the first hold: provoked" "$(outcomes)" provoked
+words=()
 
 # What DRD names has jumped elsewhere. It maps a program at 0x108000.
 {

@@ -74,6 +74,31 @@ static void a_hold_in_vain_is_repeated_alone_and_for_longer(void **state)
 			 TARGET_TIMEOUT);
 }
 
+/* It has met one partner, and was held in vain for another. */
+static void what_met_some_is_tried_again_and_stays_provoked(void **state)
+{
+	static const unsigned int ends[] = { TARGET_TIMEOUT, TARGET_ORDERED,
+					     TARGET_UNREACHED };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		const struct hunt_side side = side_of(i + 1, 20 * ms);
+		struct target_outcome outcome = { .hold_ns = 20 * ms };
+
+		strcpy(outcome.race, "met");
+		assert_true(tries_ended(&tries, &side, &outcome));
+		assert_int_equal(outcome.result, TARGET_PENDING);
+		assert_true(tries_is_alone(&tries, &side));
+		assert_int_equal(tries_hold_ns(&tries, &side),
+				 TRIES_LONGER * 20 * ms);
+		/* one that is not reached has one more try for that */
+		outcome = ran(&side, ends[i], 80 * ms);
+		if (ends[i] == TARGET_UNREACHED)
+			outcome = ran(&side, ends[i], 0);
+		assert_int_equal(outcome.result, TARGET_PROVOKED);
+	}
+}
+
 /* Where the partner was near, it may have slipped through; or it came to be later. */
 static void an_order_is_doubted_where_the_partner_was_near(void **state)
 {
@@ -227,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TRY(what_was_met_is_settled),
 		TRY(a_hold_in_vain_is_repeated_alone_and_for_longer),
+		TRY(what_met_some_is_tried_again_and_stays_provoked),
 		TRY(an_order_is_doubted_where_the_partner_was_near),
 		TRY(what_is_not_reached_is_tried_twice),
 		TRY(what_is_late_twice_is_tried_alone),
