@@ -516,7 +516,7 @@ static struct error *hunt_judged(const struct hunt_options *options,
 		.jobs = hunt_jobs(options),
 		.shared = options->store != NULL,
 		.hold_ns = options->hold_ns,
-		.keeps_races = options->store && options->wanted,
+		.keeps_races = options->store != NULL,
 	};
 	struct hunting_output output;
 	struct error *err = hunting_output_init(&output, &output_config);

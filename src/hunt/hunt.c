@@ -253,6 +253,14 @@ static struct error *hunting_feed(struct hunting *hunting,
 	return err;
 }
 
+/* Before the outcome of its side, which is final: the race would be lost. */
+static struct error *hunting_keep(struct hunting *hunting, struct race *race)
+{
+	return hunting->config->keeps_races
+		       ? kept_add_race(hunting->outcomes, race)
+		       : NULL;
+}
+
 /* The races of a run come before its sides. */
 static struct error *hunting_attach(struct hunting *hunting,
 				    const struct hunt_side *side,
@@ -263,11 +271,14 @@ static struct error *hunting_attach(struct hunting *hunting,
 	for (size_t i = 0; !err && i < hunting->met.count; i++) {
 		struct race *race = *(struct race **)vec_at(&hunting->met, i);
 
-		if (race->recorded.address == 0 &&
-		    (race->target == side->id ||
-		     (race->target == 0 &&
-		      attach_fits(race, side, outcome->race))))
+		if (race->target != side->id &&
+		    (race->target != 0 ||
+		     !attach_fits(race, side, outcome->race)))
+			continue;
+		if (race->recorded.address == 0)
 			err = attach_recorded(hunting->symbolizer, side, race);
+		if (!err)
+			err = hunting_keep(hunting, race);
 	}
 	return err;
 }
@@ -380,6 +391,8 @@ static struct error *hunting_credit_side(struct hunting *hunting,
 	if (race->recorded.address == 0)
 		err = attach_recorded(hunting->symbolizer, &record.side, race);
 	if (!err)
+		err = hunting_keep(hunting, race);
+	if (!err)
 		err = outcomes_save(hunting->outcomes, record.side.id,
 				    &outcome);
 	target_record_deinit(&record);
@@ -411,8 +424,8 @@ static struct error *hunting_tell(struct hunting *hunting, struct error *err)
 			err = hunting_adopt(hunting, race);
 		if (!err)
 			err = hunting_credit(hunting, race);
-		if (!err && hunting->config->keeps_races)
-			err = kept_add_race(hunting->outcomes, race);
+		if (!err)
+			err = hunting_keep(hunting, race);
 		if (err)
 			race_free(race);
 		else

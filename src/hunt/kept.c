@@ -18,8 +18,8 @@
 #include "store/query.h"
 #include "store/store.h"
 
-/* A store that was made without candidates has none of them. */
-static const char tables[] =
+/* A store that was made without candidates has none of these. */
+static const char candidate_tables[] =
 	"CREATE TABLE IF NOT EXISTS candidate ("
 	" candidate INTEGER PRIMARY KEY CHECK (candidate > 0),"
 	" found INTEGER NOT NULL CHECK (found IN (0, 1)),"
@@ -30,11 +30,13 @@ static const char tables[] =
 	" record TEXT NOT NULL) STRICT;"
 	"CREATE TABLE IF NOT EXISTS candidate_side ("
 	" candidate INTEGER NOT NULL,"
-	" fingerprint TEXT NOT NULL) STRICT;"
-	"CREATE TABLE IF NOT EXISTS race ("
-	" key TEXT PRIMARY KEY,"
-	" verdict INTEGER NOT NULL,"
-	" record TEXT NOT NULL) STRICT;";
+	" fingerprint TEXT NOT NULL) STRICT;";
+
+/* One in which no race was kept yet lacks this. */
+static const char race_table[] = "CREATE TABLE IF NOT EXISTS race ("
+				 " key TEXT PRIMARY KEY,"
+				 " verdict INTEGER NOT NULL,"
+				 " record TEXT NOT NULL) STRICT;";
 
 /* The race as a line of a report; the caller frees it. */
 static struct error *write_line(const struct race *race, char **ret)
@@ -102,7 +104,7 @@ static struct error *save(struct store *store,
 			  const struct candidates *candidates)
 {
 	struct query *query;
-	struct error *err = store_execute(store, tables);
+	struct error *err = store_execute(store, candidate_tables);
 
 	if (!err)
 		err = store_execute(store, "DELETE FROM candidate;"
@@ -258,14 +260,16 @@ static struct error *add_race(struct store *store, const char *key,
 {
 	struct query *query;
 	char *line;
-	struct error *err = query_prepare(
-		store,
-		"INSERT INTO race VALUES (?, ?, ?)"
-		" ON CONFLICT (key) DO UPDATE SET verdict = excluded.verdict,"
-		" record = excluded.record"
-		" WHERE excluded.verdict < race.verdict",
-		&query);
+	struct error *err = store_execute(store, race_table);
 
+	if (!err)
+		err = query_prepare(
+			store,
+			"INSERT INTO race VALUES (?, ?, ?)"
+			" ON CONFLICT (key) DO UPDATE SET"
+			" verdict = excluded.verdict, record = excluded.record"
+			" WHERE excluded.verdict < race.verdict",
+			&query);
 	if (err)
 		return err;
 	err = write_line(race, &line);
@@ -287,10 +291,11 @@ struct error *kept_add_race(struct outcomes *outcomes, struct race *race)
 	char text[2 * COMBINE_KEY_SIZE + 1];
 	struct error *err = race_key(race, key);
 
+	if (err)
+		return err;
 	for (size_t i = 0; i < sizeof(key); i++)
 		snprintf(text + 2 * i, 3, "%02x", key[i]);
-	if (!err)
-		err = store_begin_write(store);
+	err = store_begin_write(store);
 	return err ? err : store_end(store, add_race(store, text, race));
 }
 

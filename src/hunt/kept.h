@@ -27,7 +27,10 @@ struct error *kept_save(struct outcomes *outcomes,
 struct error *kept_load(struct outcomes *outcomes,
 			struct candidates *candidates);
 
-/* A race was met; of two of a kind the graver one is kept. */
+/*
+ * A race was met, with or without candidates: they may be asked for when the hunt
+ * goes on. Of two of a kind the graver one is kept.
+ */
 struct error *kept_add_race(struct outcomes *outcomes, struct race *race);
 
 /*

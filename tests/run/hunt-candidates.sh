@@ -173,7 +173,30 @@ hunted "a store, all tried" 0 "$work/partners" "$T/partners.O2" "${store[@]}"
 has "a store, all tried: provoked by an earlier one" "$report" type=candidate \
 	outcome=provoked race_id=null
 matches "a store, all tried: no run" "$work/err" '; 0 runs in '
+
+# One that goes on without --candidates keeps them, too. Where a race cannot be kept,
+# its side stays to be tried.
 reported early_write late_read >"$work/others"
+store=(--hold 500ms --store "$work/shared")
+hunted "a store, shared" 65 "$work/others" "$T/partners.O2" "${store[@]}" \
+	--budget 1ms
+is "a store, shared: nothing is tried" "$(outcomes)" pending
+sqlite3 "$work/shared" "CREATE TABLE IF NOT EXISTS race (key TEXT PRIMARY KEY,
+	verdict INTEGER NOT NULL, record TEXT NOT NULL) STRICT;
+	CREATE TRIGGER full BEFORE INSERT ON race
+	BEGIN SELECT RAISE(ABORT, 'full'); END"
+RUN_TIMEOUT=120 run hunt "${store[@]}" -- "$T/partners.O2"
+is "a race that cannot be kept" "$status" 125
+is "a race that cannot be kept: its side is pending" "$(sqlite3 \
+	"$work/shared" "SELECT count(*) FROM side WHERE result = 'provoked'")" 0
+sqlite3 "$work/shared" 'DROP TRIGGER full'
+RUN_TIMEOUT=120 run hunt "${store[@]}" -- "$T/partners.O2"
+is "a store, without --candidates" "$status" 66
+hunted "a store, with them again" 0 "$work/others" "$T/partners.O2" \
+	"${store[@]}"
+is "a store, with them again: provoked" "$(outcomes)" provoked
+
+store=(--hold 500ms --store "$work/store")
 hunted "a store of others" 2 "$work/others" "$T/partners.O2" "${store[@]}"
 matches "a store of others: is told" "$work/err" 'of other --candidates'
 

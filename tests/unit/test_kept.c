@@ -194,6 +194,27 @@ static int verdicts_at(const struct vec *races, int line,
 	return count;
 }
 
+static void free_races(struct vec *races)
+{
+	for (size_t i = 0; i < races->count; i++)
+		race_free(*(struct race **)vec_at(races, i));
+	vec_deinit(races);
+}
+
+static void races_are_kept_without_candidates(void **state)
+{
+	struct vec races = VEC_INIT(struct race *);
+	struct candidates candidates = two_candidates();
+
+	(void)state;
+	add_race(10, VERDICT_SUSPECT);
+	assert_null(kept_races(outcomes, &races));
+	assert_int_equal(races.count, 1);
+	/* the store has none for all that */
+	assert_refused(&candidates, "without --candidates");
+	free_races(&races);
+}
+
 static void the_graver_of_two_races_is_kept(void **state)
 {
 	struct vec races = VEC_INIT(struct race *);
@@ -208,9 +229,7 @@ static void the_graver_of_two_races_is_kept(void **state)
 	assert_null(kept_races(outcomes, &races));
 	assert_int_equal(races.count, 1);
 	assert_int_equal(verdicts_at(&races, 10, VERDICT_HARMFUL), 1);
-	for (size_t i = 0; i < races.count; i++)
-		race_free(*(struct race **)vec_at(&races, i));
-	vec_deinit(&races);
+	free_races(&races);
 }
 
 int main(void)
@@ -220,6 +239,8 @@ int main(void)
 			what_the_recording_showed_is_kept, begin, end),
 		cmocka_unit_test_setup_teardown(other_candidates_are_refused,
 						begin, end),
+		cmocka_unit_test_setup_teardown(
+			races_are_kept_without_candidates, begin, end),
 		cmocka_unit_test_setup_teardown(the_graver_of_two_races_is_kept,
 						begin, end),
 	};
