@@ -173,19 +173,46 @@ static struct error *load_sides(struct store *store,
 	return err;
 }
 
+/*
+ * Is that the line of this candidate? Another tool's report has no times: they are
+ * those of its file, of which this may be a copy.
+ */
+static struct error *is_line_of(const char *line, const struct race *race,
+				bool *ret)
+{
+	struct report_record record;
+	char *kept = NULL, *wanted = NULL;
+	struct error *err;
+
+	report_record_init(&record);
+	err = report_record_parse(line, strlen(line), &record);
+	if (!err && record.type != REPORT_RACE)
+		err = error_create(ERROR_FORMAT, "a record is no race");
+	if (!err) {
+		record.race.time = race->time;
+		record.race.last_time = race->last_time;
+		err = write_line(&record.race, &kept);
+	}
+	if (!err)
+		err = write_line(race, &wanted);
+	*ret = !err && strcmp(kept, wanted) == 0;
+	free(kept);
+	free(wanted);
+	report_record_deinit(&record);
+	return err;
+}
+
 /* *ret_same: the row is of this candidate. */
 static struct error *load_one(struct store *store, struct query *query,
 			      struct candidate *candidate, bool *ret_same)
 {
 	const char *kept = query_text(query, 6);
-	char *line;
-	struct error *err = write_line(candidate->race, &line);
+	struct error *err =
+		is_line_of(kept ? kept : "", candidate->race, ret_same);
 
 	if (err)
 		return err;
-	*ret_same = query_number(query, 0, INT64_MAX) == candidate->race->id &&
-		    kept && strcmp(kept, line) == 0;
-	free(line);
+	*ret_same &= query_number(query, 0, INT64_MAX) == candidate->race->id;
 	if (!*ret_same)
 		return NULL;
 	candidate->found = query_number(query, 1, 1);

@@ -166,6 +166,27 @@ static void other_candidates_are_refused(void **state)
 	assert_refused(&candidates, "other --candidates");
 }
 
+/* Another tool's report has the times of its file. */
+static void a_copy_of_the_report_is_the_same(void **state)
+{
+	struct candidates candidates = two_candidates();
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		at(&candidates, i)->race->time = 1000000000 * (i + 1);
+		at(&candidates, i)->race->last_time = 2000000000;
+	}
+	assert_null(kept_save(outcomes, &candidates));
+	candidates_deinit(&candidates);
+	candidates = two_candidates();
+	for (size_t i = 0; i < 2; i++) {
+		at(&candidates, i)->race->time = 3000000000;
+		at(&candidates, i)->race->last_time = 3000000000;
+	}
+	assert_null(kept_load(outcomes, &candidates));
+	candidates_deinit(&candidates);
+}
+
 static void add_race(int line, enum race_verdict verdict)
 {
 	struct race race;
@@ -239,6 +260,8 @@ int main(void)
 			what_the_recording_showed_is_kept, begin, end),
 		cmocka_unit_test_setup_teardown(other_candidates_are_refused,
 						begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_copy_of_the_report_is_the_same, begin, end),
 		cmocka_unit_test_setup_teardown(
 			races_are_kept_without_candidates, begin, end),
 		cmocka_unit_test_setup_teardown(the_graver_of_two_races_is_kept,
