@@ -170,7 +170,7 @@ static bool side_is(const struct race *candidate, int side,
 	const struct race_side *claimed = &candidate->sides[side];
 	enum claim_fit fit;
 
-	if (!claim_has_place(claimed))
+	if (!claim_has_place(claimed) || fits[side] == CLAIM_BY_BYTES)
 		return true;
 	fit = claim_fit(candidate, claimed, &met->frames,
 			by_access ? met->access : ACCESS_NONE);

@@ -26,13 +26,16 @@ struct race_frame;
 struct race_side;
 struct vec;
 
-/* The greater, the better. */
+/*
+ * The greater, the better, of those that claim_fit() returns. Stores have these
+ * numbers: a new one is the last.
+ */
 enum claim_fit {
 	CLAIM_NOT,
-	CLAIM_BY_BYTES,
 	CLAIM_BY_FUNCTION,
 	CLAIM_BY_CALL,
 	CLAIM_BY_LINE, /* or by its name, where there are no lines */
+	CLAIM_BY_BYTES, /* where nothing else fits; any place does */
 };
 
 /*
@@ -63,7 +66,8 @@ bool claim_has_place(const struct race_side *side);
 
 /*
  * Is it that race, in either order? fits: how well each side of it must fit, at
- * least. A side without a place fits any.
+ * least. A side without a place fits any, and so does one that is told by its bytes,
+ * which the caller compares.
  */
 bool claim_is_race(const struct race *candidate, const enum claim_fit fits[2],
 		   const struct race *race);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/same-text.h"
 #include "base/vec.h"
 #include "foreign/valgrind.h"
 #include "hunt/candidates.h"
@@ -74,22 +75,40 @@ static bool is_elsewhere(const struct candidate *candidate,
 	       race->variable.module_offset != offset;
 }
 
-/* Is it of the very bytes, of a global variable, that the report names? */
+/* Is it the executable of a process that has sides of the candidate? */
+static bool is_program(const struct candidate *candidate,
+		       const struct vec *targets, const char *module)
+{
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct hunt_side *side =
+			&((struct target_record *)vec_at(targets, i))->side;
+
+		if (side->program && same_text(side->program, module) &&
+		    has_side(candidate, side->fingerprint))
+			return true;
+	}
+	return false;
+}
+
+/* Is it of the very bytes, of the program's variables, that the report names? */
 static bool is_of_bytes(const struct candidate *candidate,
-			const struct race *race)
+			const struct vec *targets, const struct race *race)
 {
 	uint64_t offset = valgrind_offset(candidate->race->address);
 
 	return offset > 0 && race->variable.region == REGION_GLOBAL &&
-	       race->variable.module_offset == offset;
+	       race->variable.module_offset == offset &&
+	       is_program(candidate, targets, race->variable.module);
 }
 
 static bool is_race(const struct candidate *candidate,
 		    const struct vec *targets, const struct race *race)
 {
-	if (candidate->fits[0] == CLAIM_BY_BYTES ||
-	    candidate->fits[1] == CLAIM_BY_BYTES)
-		return is_of_bytes(candidate, race);
+	bool by_bytes = candidate->fits[0] == CLAIM_BY_BYTES ||
+			candidate->fits[1] == CLAIM_BY_BYTES;
+
+	if (by_bytes && !is_of_bytes(candidate, targets, race))
+		return false;
 	if (is_elsewhere(candidate, race))
 		return false;
 	return claim_is_race(candidate->race, candidate->fits, race) ||

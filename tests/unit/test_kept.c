@@ -102,6 +102,7 @@ static void save(void)
 	add_side(first, "aaaa");
 	add_side(first, "bbbb");
 	at(&candidates, 1)->ordered = true;
+	at(&candidates, 1)->fits[0] = CLAIM_BY_BYTES;
 	assert_null(kept_save(outcomes, &candidates));
 	candidates_deinit(&candidates);
 }
@@ -127,9 +128,21 @@ static void what_the_recording_showed_is_kept(void **state)
 	side = vec_at(&first->sides, 1);
 	assert_string_equal(side->fingerprint, "bbbb");
 	assert_false(second->found);
+	assert_int_equal(second->fits[0], CLAIM_BY_BYTES);
 	assert_true(second->ordered);
 	assert_int_equal(second->sides.count, 0);
 	candidates_deinit(&candidates);
+}
+
+/* A store of another version has the same numbers. */
+static void fits_keep_their_numbers(void **state)
+{
+	(void)state;
+	assert_int_equal(CLAIM_NOT, 0);
+	assert_int_equal(CLAIM_BY_FUNCTION, 1);
+	assert_int_equal(CLAIM_BY_CALL, 2);
+	assert_int_equal(CLAIM_BY_LINE, 3);
+	assert_int_equal(CLAIM_BY_BYTES, 4);
 }
 
 static void assert_refused(struct candidates *candidates, const char *why)
@@ -258,6 +271,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			what_the_recording_showed_is_kept, begin, end),
+		cmocka_unit_test(fits_keep_their_numbers),
 		cmocka_unit_test_setup_teardown(other_candidates_are_refused,
 						begin, end),
 		cmocka_unit_test_setup_teardown(

@@ -172,10 +172,18 @@ static void of_a_call_the_variable_counts_too(void **state)
 	tear_down(&scene);
 }
 
+static void set_module(struct scene *scene, const char *path)
+{
+	free(scene->met.variable.module);
+	scene->met.variable.module = strdup(path);
+	assert_non_null(scene->met.variable.module);
+}
+
 /* The access is in another function than the report names. */
 static void where_bytes_tell_lines_do_not_count(void **state)
 {
 	struct scene scene;
+	struct race_frame *frame;
 
 	(void)state;
 	set_up(&scene);
@@ -184,8 +192,21 @@ static void where_bytes_tell_lines_do_not_count(void **state)
 	scene.reported.address = 0x10c080;
 	scene.met.variable.region = REGION_GLOBAL;
 	scene.met.variable.module_offset = 0x4080;
+	scene.targets[1].side.program = strdup("/a/program");
+	set_module(&scene, "/a/program");
+	scene.candidate.fits[0] = CLAIM_BY_LINE;
 	scene.candidate.fits[1] = CLAIM_BY_BYTES;
 	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	/* those of the other side do: a third place accesses the bytes, too */
+	frame = vec_at(&scene.met.sides[1].frames, 0);
+	frame->line = 10;
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	scene.candidate.fits[0] = CLAIM_BY_BYTES;
+	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	/* a library has other bytes there */
+	set_module(&scene, "/a/library.so");
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	set_module(&scene, "/a/program");
 	scene.met.variable.module_offset = 0x4088;
 	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
 	scene.met.variable.module_offset = 0x4080;
