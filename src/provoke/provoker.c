@@ -211,8 +211,8 @@ static struct provocation_end provoker_end(const struct provoker *provoker,
 		return end;
 	if (!provoker->argv)
 		end.running = !provoker_has_died(provoker->process);
-	else if (run->status != provoker_status(result))
-		end.status = run->status; /* the client's */
+	else if (run->client.decided)
+		end.status = run->status;
 	else if (WIFSIGNALED(result->status))
 		end.signal = WTERMSIG(result->status);
 	else

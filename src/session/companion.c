@@ -265,13 +265,14 @@ static int status_of(int status)
 				   : WEXITSTATUS(status);
 }
 
-static int run_status(const struct report *report, int status)
+/* Is the status of the run the client's? The program's is `status'. */
+static bool client_decides(const struct report *report, int status)
 {
 	bool by_itself = status == 0 ||
 			 (report->asked && status == 128 + SIGTERM) ||
 			 (report->killed && status == 128 + SIGKILL);
 
-	return by_itself && !report->cut ? status_of(report->status) : status;
+	return by_itself && !report->cut;
 }
 
 static void say(struct strbuf *text, const struct report *report)
@@ -325,17 +326,18 @@ int companion_end(struct companion *companion, int status,
 		  void (*note)(void *context, const char *text), void *context)
 {
 	struct report report = { 0 };
+	bool decided = false;
 
 	if (companion->pid <= 0)
 		return status;
 	if (receive(companion, &report)) {
 		if (note)
 			tell(&report, note, context);
-		status = run_status(&report, status);
+		decided = client_decides(&report, status);
 	}
 	close(companion->fd);
 	while (waitpid(companion->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	*companion = (struct companion){ 0 };
-	return status;
+	*companion = (struct companion){ .decided = decided };
+	return decided ? status_of(report.status) : status;
 }

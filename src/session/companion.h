@@ -32,6 +32,7 @@ enum { COMPANION_GRACE_MS = 30000, COMPANION_CLIENT_MS = 2000 };
 struct companion {
 	pid_t pid; /* the child that watches */
 	int fd; /* it is asked, and answers */
+	bool decided; /* by companion_end(): the client's status is the run's */
 };
 
 /*

@@ -76,6 +76,14 @@ RUN_TIMEOUT=300 run provoke --order ab --times 3 -o "$report" --until-exit-of \
 has "again: a client that fails" "$report" type=provoke 'ends.*.status=9'
 is "again: that is told once" "$(grep -c \
 	'until-exit-of: the client ended with exit status 9' "$work/err")" 1
+# 143 is what a shell says of the server, which SIGTERM has ended
+RUN_TIMEOUT=300 run provoke --order ab --times 1 -o "$report" --until-exit-of \
+	"$server ask $SOCKET; exit 143" "$work/met.jsonl#1" -- "$server" serve \
+	"$SOCKET"
+has "again: a client that fails as the server ends" "$report" type=provoke \
+	'ends.*.status=143'
+is "again: the server has not died of it" "$(records --count "$report" \
+	type=provoke 'ends.*.signal!=null')" 0
 run provoke --until-exit-of true --pid $$ "$work/met.jsonl#1"
 is "again: a process has no client" "$status" 2
 

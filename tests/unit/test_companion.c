@@ -132,6 +132,10 @@ static void its_status_is_that_of_the_run(void **state)
 	assert_int_equal(end(&fixture), 128 + SIGKILL);
 	assert_non_null(
 		strstr(fixture.said, "the client was killed by signal 9"));
+	/* also where it is the program's */
+	start(&fixture, "exit 143", PATIENT);
+	assert_int_equal(end(&fixture), 128 + SIGTERM);
+	assert_true(fixture.companion.decided);
 }
 
 static void it_knows_the_program(void **state)
@@ -183,6 +187,7 @@ static void a_client_whose_program_has_ended_is_ended(void **state)
 	assert_int_equal(kill(client, 0), 0);
 	assert_int_equal(write(fixture.byte, "", 1), 1);
 	assert_int_equal(end(&fixture), 7);
+	assert_false(fixture.companion.decided);
 	assert_non_null(
 		strstr(fixture.said, "the program ended before the client"));
 	assert_int_equal(kill(client, 0), -1);
