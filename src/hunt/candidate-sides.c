@@ -519,13 +519,16 @@ static struct error *make_sides(const struct matching *matching, size_t i,
 	struct vec pruned = VEC_INIT(struct pair_edge);
 	struct error *err = add_edges(matching, fits, &edges);
 	bool alone = edges.count == 0;
+	/* the report does not tell with what the access conflicts */
+	bool unknown = fits[0].any || fits[1].any;
 
 	candidate->ordered = !err && alone && is_ordered(matching, fits);
 	if (!err)
 		err = transfers_take_ordered(matching->transfers, &edges,
 					     &pruned);
-	/* what was left out may be the pair that is not ordered */
-	if (!err && alone && !(candidate->ordered && matching->complete))
+	/* what was left out, or is not named, may be the pair that is not ordered */
+	if (!err && (alone || (unknown && edges.count == 0)) &&
+	    (unknown || !(candidate->ordered && matching->complete)))
 		err = add_alone(matching, fits, &edges, &candidate->left_out);
 	if (!err)
 		err = join_sides(matching, candidate, &input, &edges, sides);

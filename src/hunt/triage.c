@@ -174,11 +174,19 @@ static struct error *add_tries(const struct candidate *candidate,
 	return NULL;
 }
 
+/* Else the pairs that are ordered may be others than the reported one. */
+static bool names_both(const struct race *race)
+{
+	return claim_has_place(&race->sides[0]) &&
+	       claim_has_place(&race->sides[1]);
+}
+
 static struct error *decide(const struct candidate *candidate,
 			    const struct race *race, const struct tried *tried,
 			    struct candidate_record *record)
 {
 	bool synchronizes = race && race->verdict == VERDICT_SYNC;
+	bool known = names_both(candidate->race);
 
 	if (race && !synchronizes) {
 		record->result = CANDIDATE_PROVOKED;
@@ -189,7 +197,7 @@ static struct error *decide(const struct candidate *candidate,
 		record->result = CANDIDATE_NOT_FOUND;
 		return NULL;
 	}
-	if (candidate->ordered && !tried->pending) {
+	if (known && candidate->ordered && !tried->pending) {
 		record->result = CANDIDATE_ORDERED;
 		return set_text(&record->ordered_by,
 				"the creation or the end of a thread");
@@ -199,7 +207,7 @@ static struct error *decide(const struct candidate *candidate,
 		return NULL;
 	}
 	record->result = CANDIDATE_NOT_MET;
-	if (synchronizes || tried->all_ordered) {
+	if (synchronizes || (known && tried->all_ordered)) {
 		record->result = CANDIDATE_ORDERED;
 		return set_text(&record->ordered_by,
 				synchronizes ? "their own synchronization"

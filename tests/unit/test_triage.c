@@ -253,6 +253,25 @@ static void all_its_sides_must_be_ordered(void **state)
 	tear_down(&scene);
 }
 
+/* The pairs that are ordered may not be the one that is meant. */
+static void what_names_one_access_is_not_ordered(void **state)
+{
+	struct scene scene;
+	struct race_side *side;
+
+	(void)state;
+	set_up(&scene);
+	for (size_t i = 0; i < 2; i++) {
+		scene.targets[i].outcome.result = TARGET_ORDERED;
+		scene.targets[i].outcome.ordered_by = strdup("their lock");
+	}
+	side = &scene.reported.sides[1];
+	free(((struct race_frame *)vec_at(&side->frames, 0))->file);
+	vec_clear(&side->frames);
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	tear_down(&scene);
+}
+
 static void the_recording_may_have_the_answer(void **state)
 {
 	struct scene scene;
@@ -338,6 +357,7 @@ int main(void)
 		cmocka_unit_test(another_race_is_not),
 		cmocka_unit_test(accesses_that_synchronize_are_ordered),
 		cmocka_unit_test(all_its_sides_must_be_ordered),
+		cmocka_unit_test(what_names_one_access_is_not_ordered),
 		cmocka_unit_test(the_recording_may_have_the_answer),
 		cmocka_unit_test(what_was_not_tried_is_open),
 		cmocka_unit_test(what_was_left_out_is_open),
