@@ -415,6 +415,29 @@ static struct error *track(struct judging *judging,
 	return err;
 }
 
+/*
+ * Has the earlier access's thread got the address of its object by that? What was
+ * handed over may be an object that only has the address in it: who has that one
+ * may have had the other before.
+ */
+static bool is_of_object(const struct judging *judging,
+			 const struct question *question,
+			 const struct transfer *transfer)
+{
+	const struct trace_block *block =
+		recording_block(judging->recording, question->block);
+	uint64_t address = question->earlier->address;
+	uint64_t value = transfer->value;
+
+	if (transfer->received.thread != question->earlier->point.thread)
+		return false;
+	if (transfer->kind == TRANSFER_HEAP)
+		return true;
+	return block ? value - block->address < block->size
+		     : value - address <= TRANSFER_NEAR ||
+			       address - value <= TRANSFER_NEAR;
+}
+
 /* Since when the earlier access's thread has its address, as far as is known. */
 static struct error *find_owned(struct judging *judging,
 				const struct question *question,
@@ -428,8 +451,7 @@ static struct error *find_owned(struct judging *judging,
 	for (size_t i = 0; i < judging->owned.count; i++) {
 		const struct transfer *transfer = vec_at(&judging->owned, i);
 
-		if (transfer->received.thread ==
-			    question->earlier->point.thread &&
+		if (is_of_object(judging, question, transfer) &&
 		    transfer->received.number > *since)
 			*since = transfer->received.number;
 	}

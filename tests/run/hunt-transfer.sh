@@ -78,6 +78,14 @@ for variant in O0 O2; do
 		'<title>stored its address in second_slot relay_between '
 done
 
+# A container is handed over, and the object in it was shown elsewhere before.
+for variant in O0 O2; do
+	RUN_TIMEOUT=120 run hunt --transfer on --budget 1ms -o "$report" -- \
+		"$T/contained.$variant"
+	is_late contained_fill
+	is_late contained_read
+done
+
 run hunt --transfer on --recorder qemu -- "$T/handed_over.O2"
 is "a recorder that has no steps" "$status" 2
 matches "which is told" "$work/err" "transfer on is Valgrind's, and"
