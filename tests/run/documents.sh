@@ -88,6 +88,8 @@ junit_is_valid "without -o it goes to standard output" "$work/stdout.xml"
 "$target" 120 >/dev/null &
 program=$!
 lib_started "$program"
+# else what an earlier run has told may be read
+: >"$work/err"
 "$RACEWATCH" attach -q --seed 1 --rate 1000 --stall 1ms --format sarif \
 	-o "$work/int.sarif" "$program" 2>"$work/err" &
 watcher=$!
