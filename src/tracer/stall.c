@@ -1046,17 +1046,6 @@ static bool stall_is_patient(const struct engine *engine, struct stall *stall,
  * A trap may be on its way for a change that is already in memory: where
  * registers watch the bytes, it is given a little more time.
  */
-static void stall_explain(struct engine *engine, struct stall *stall, int i,
-			  const uint8_t *changed, uint64_t now)
-{
-	if (stall_fully_watched(stall) && !stall->grace) {
-		stall->grace = true;
-		stall->deadline_ns = now + STALL_GRACE_NS;
-	} else {
-		stall_report_change(engine, stall, i, changed);
-	}
-}
-
 static void stall_expire(struct engine *engine, struct stall *stall,
 			 uint64_t now)
 {
@@ -1065,10 +1054,14 @@ static void stall_expire(struct engine *engine, struct stall *stall,
 
 	if (changed < 0 && stall_is_patient(engine, stall, now))
 		return;
-	if (changed < 0)
+	if (changed < 0) {
 		stall_end(engine, stall, WIRE_QUIET);
-	else
-		stall_explain(engine, stall, changed, bytes, now);
+	} else if (stall_fully_watched(stall) && !stall->grace) {
+		stall->grace = true;
+		stall->deadline_ns = now + STALL_GRACE_NS;
+	} else {
+		stall_report_change(engine, stall, changed, bytes);
+	}
 }
 
 /* Threads that slept where a stop would be seen may have woken up. */
@@ -1082,27 +1075,10 @@ static void stall_watch_woken(struct engine *engine)
 	engine->stalls.look_cost_ns += clock_now_ns() - begun;
 }
 
-/*
- * Nobody else can run now. One of them may have changed the bytes before, as in a
- * system call, which leaves no trap where the kernel's accesses are not watched.
- */
-static void stall_is_alone(struct engine *engine, struct stall *stall,
-			   uint64_t now)
-{
-	uint8_t bytes[X86_ACCESS_MAX];
-	int changed = stall_changed(stall, bytes);
-
-	stall_plan_look(engine, stall, now);
-	if (changed < 0)
-		stall_end(engine, stall, WIRE_ALONE);
-	else if (!stall->grace)
-		stall_explain(engine, stall, changed, bytes, now);
-}
-
 static void stall_look(struct engine *engine, struct stall *stall, uint64_t now)
 {
 	if (!stalls_others_run(engine)) {
-		stall_is_alone(engine, stall, now);
+		stall_end(engine, stall, WIRE_ALONE);
 		return;
 	}
 	stall->seen_ns = now;

@@ -137,15 +137,6 @@ words=(calls)
 hunted "then a system call" 66 "$work/calls" "$T/several.O2" --hold 500ms
 is "then a system call: both are provoked" "$(outcomes)" provoked
 
-# ptrace(2) does not see what the kernel writes, and its thread ends.
-words=(fills)
-reported early_write late_call >"$work/fills"
-hunted "a system call unseen" 66 "$work/fills" "$T/several.O2" --hold 500ms \
-	--backend ptrace
-has "a system call unseen: is met" "$report" type=target outcome=provoked
-is "a system call unseen: nothing is ordered" "$(records --count "$report" \
-	type=candidate outcome=ordered)" 0
-
 # The first hold ends before the partner comes, but not before another one does.
 words=(late)
 reported early_write late_write >"$work/late"

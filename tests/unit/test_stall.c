@@ -70,14 +70,6 @@ static void work_wait(struct arena *arena, struct lane *lane)
 		syscall(SYS_futex, &arena->data[31], 0, 0, NULL, NULL, 0);
 }
 
-/* The kernel writes, which a debug register of ptrace(2) does not see. */
-static void work_fill_and_wait(struct arena *arena, struct lane *lane)
-{
-	(void)syscall(SYS_getrandom, &arena->data[0], sizeof(arena->data[0]),
-		      0);
-	work_wait(arena, lane);
-}
-
 static struct driven *start(const struct watch_ops *ops, lane_work *first,
 			    lane_work *second)
 {
@@ -799,24 +791,6 @@ static void a_stall_ends_when_nobody_else_can_run(void **state)
 	driven_end(driven);
 }
 
-/* The values are the same once in 2^64 times. */
-static void what_changed_before_that_is_told(void **state)
-{
-	struct driven *driven = start_stalled(&watch_by_registers, work_write,
-					      work_fill_and_wait, site_write);
-
-	(void)state;
-	lane_start(1, 1);
-	driven_until(driven, driven->sample_count == 1);
-	assert_int_equal(driven->samples[0].outcome, WIRE_RACED);
-	assert_int_equal(driven->conflict_count, 1);
-	assert_int_equal(driven->conflict.wire.evidence, WIRE_VALUE_CHANGE);
-	child_plan.arena->data[31] = 1;
-	syscall(SYS_futex, &child_plan.arena->data[31], 1, 1, NULL, NULL, 0);
-	driven_until(driven, lane_idle(0) && lane_idle(1));
-	driven_end(driven);
-}
-
 static void without_a_token_nobody_is_stalled(void **state)
 {
 	struct driven *driven = start(&watch_by_value, work_write, work_read);
@@ -1119,7 +1093,6 @@ int main(void)
 		cmocka_unit_test(threads_before_conflicting_accesses_collide),
 		cmocka_unit_test(readers_that_meet_do_not_collide),
 		cmocka_unit_test(a_stall_ends_when_nobody_else_can_run),
-		cmocka_unit_test(what_changed_before_that_is_told),
 		cmocka_unit_test(without_a_token_nobody_is_stalled),
 		cmocka_unit_test(what_is_not_in_the_budget_is_no_stall),
 		cmocka_unit_test(a_stall_is_charged_in_full),
