@@ -193,6 +193,7 @@ static bool sound_hunt(const void *payload, size_t size)
 
 	return size == sizeof(*hunt) && sound_flag(&hunt->any) &&
 	       sound_flag(&hunt->by_text) && sound_flag(&hunt->until_all) &&
+	       sound_flag(&hunt->unlisted) &&
 	       hunt->path_length <= WIRE_PATH_MAX &&
 	       hunt->stack_count <= WIRE_HUNT_STACK &&
 	       hunt->partner_count <= WIRE_HUNT_PARTNERS &&

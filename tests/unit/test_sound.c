@@ -143,6 +143,7 @@ static void each_field_of_a_hunt_is_checked(void **state)
 	assert_flag_is_checked(WIRE_HUNT, hunt, any);
 	assert_flag_is_checked(WIRE_HUNT, hunt, by_text);
 	assert_flag_is_checked(WIRE_HUNT, hunt, until_all);
+	assert_flag_is_checked(WIRE_HUNT, hunt, unlisted);
 }
 
 static void a_place_of_a_hunt_is_checked(void **state)
