@@ -173,6 +173,18 @@ static struct error *load_sides(struct store *store,
 	return err;
 }
 
+/* Either way, the record is to be deinitialized. */
+static struct error *parse_race(const char *line, struct report_record *ret)
+{
+	struct error *err;
+
+	report_record_init(ret);
+	err = report_record_parse(line, strlen(line), ret);
+	if (!err && ret->type != REPORT_RACE)
+		err = error_create(ERROR_FORMAT, "a record is no race");
+	return err;
+}
+
 /*
  * Is that the line of this candidate? Another tool's report has no times: they are
  * those of its file, of which this may be a copy.
@@ -182,12 +194,8 @@ static struct error *is_line_of(const char *line, const struct race *race,
 {
 	struct report_record record;
 	char *kept = NULL, *wanted = NULL;
-	struct error *err;
+	struct error *err = parse_race(line, &record);
 
-	report_record_init(&record);
-	err = report_record_parse(line, strlen(line), &record);
-	if (!err && record.type != REPORT_RACE)
-		err = error_create(ERROR_FORMAT, "a record is no race");
 	if (!err) {
 		record.race.time = race->time;
 		record.race.last_time = race->last_time;
@@ -330,12 +338,8 @@ static struct error *read_race(const char *line, struct vec *races)
 {
 	struct report_record record;
 	struct race *race = NULL;
-	struct error *err;
+	struct error *err = parse_race(line, &record);
 
-	report_record_init(&record);
-	err = report_record_parse(line, strlen(line), &record);
-	if (!err && record.type != REPORT_RACE)
-		err = error_create(ERROR_FORMAT, "a record is no race");
 	if (!err) {
 		race = malloc(sizeof(*race));
 		if (!race || !vec_push(races, &race)) {
