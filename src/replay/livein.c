@@ -17,19 +17,42 @@ static void capture_note_absent(struct replay_capture *capture, int space,
 			replay_hint(space, page);
 }
 
-/* Those that could be read, without gaps, behind those that are there. */
+/*
+ * Those that could be read, without gaps, behind those that are there: the last one
+ * takes the place of one that could not.
+ */
 static void capture_compact(struct replay_capture *capture, int space,
-			    const struct memory_page *pages, size_t count)
+			    struct memory_page *pages, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (!pages[i].read) {
-			capture_note_absent(capture, space, pages[i].address);
+	uint64_t *addresses = capture->addresses + capture->count;
+
+	for (size_t i = 0; i < count;) {
+		if (pages[i].read) {
+			addresses[i] = pages[i].address;
+			i++;
 			continue;
 		}
-		if (pages[i].bytes != capture->pages[capture->count])
-			memcpy(capture->pages[capture->count], pages[i].bytes,
-			       REPLAY_PAGE);
-		capture->addresses[capture->count++] = pages[i].address;
+		capture_note_absent(capture, space, pages[i].address);
+		if (--count == i)
+			break;
+		if (pages[count].read)
+			memcpy(pages[i].bytes, pages[count].bytes, REPLAY_PAGE);
+		pages[i].address = pages[count].address;
+		pages[i].read = pages[count].read;
+	}
+	capture->count += count;
+}
+
+/* By address: pages that follow each other are then read at once. */
+static void capture_sort(uint64_t *pages, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		uint64_t page = pages[i];
+		size_t to = i;
+
+		for (; to > 0 && pages[to - 1] > page; to--)
+			pages[to] = pages[to - 1];
+		pages[to] = page;
 	}
 }
 
@@ -47,7 +70,7 @@ static bool capture_keeps(const struct replay_capture *capture, int space,
 
 /* Those from number `from' on. */
 static void capture_read(const struct memory *memory, int space, bool two,
-			 const struct likely *likely, size_t from,
+			 struct likely *likely, size_t from,
 			 struct replay_capture *capture)
 {
 	struct memory_page pages[LIKELY_MAX];
@@ -55,6 +78,7 @@ static void capture_read(const struct memory *memory, int space, bool two,
 
 	if (count > LIKELY_MAX - capture->count)
 		count = LIKELY_MAX - capture->count;
+	capture_sort(likely->pages + from, count);
 	for (size_t i = 0; i < count; i++)
 		pages[i] = (struct memory_page){
 			.address = likely->pages[from + i],

@@ -45,9 +45,9 @@ struct replay_capture {
 /*
  * Two threads, each in a ptrace-stop of the caller's, and the memory of their
  * address spaces: the same pointer twice if that is one. They may run as soon as
- * this returns. It costs four requests to ptrace(2), one to look for the pages of
- * each 32 that lie together, and one or two to read them all, of each address space. A page that cannot be
- * read is left out, and is in `absent'. raced: the pages of the raced bytes, no
+ * this returns. It costs four requests to ptrace(2), and what memory_read_pages()
+ * (sys/memory.h) takes, up to three times for each address space: pages are found by
+ * pointers in others. A page that cannot be read is left out, and is in `absent'. raced: the pages of the raced bytes, no
  * more than LIKELY_RACED; hints: of the race; NULL: there are none.
  * error_gone: a thread is. ERROR_UNSUPPORTED: its registers are more than there
  * is room for. After an error *ret means nothing.

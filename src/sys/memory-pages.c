@@ -13,8 +13,12 @@
 
 enum {
 	PAGES_BATCH = 64,
-	/* whose states are read at once, from one that is divisible by it */
-	PAGES_WINDOW = 32,
+	/*
+	 * Whose states are read at once, at most, and between two that are wanted: the
+	 * kernel takes as long for so many others as for another call.
+	 */
+	PAGES_WINDOW = 128,
+	PAGES_GAP = 20,
 };
 
 /* Pages that are in memory, and stay there: nobody has to provide them. */
@@ -67,11 +71,42 @@ static bool page_may_be_served(const struct memory *memory,
 		backing_of(memory->backing, page->address) == BACKING_MEMORY);
 }
 
-static void page_read_by_file(const struct memory *memory,
-			      struct memory_page *page)
+/* Pages that follow each other, in the tracee and in the caller's memory. */
+struct pages_run {
+	struct memory_page *first;
+	size_t count;
+};
+
+/* As batch_read() does, go on behind a page that cannot be read. */
+static void run_read(const struct memory *memory, struct pages_run *run)
 {
-	page->read = pread(memory->fd, page->bytes, PAGEMAP_PAGE,
-			   (off_t)page->address) == PAGEMAP_PAGE;
+	size_t done = 0;
+
+	while (done < run->count) {
+		struct memory_page *page = &run->first[done];
+		ssize_t n = pread(memory->fd, page->bytes,
+				  (run->count - done) * PAGEMAP_PAGE,
+				  (off_t)page->address);
+		size_t end = done + (n < 0 ? 0 : (size_t)n / PAGEMAP_PAGE);
+
+		for (; done < end && done < run->count; done++)
+			run->first[done].read = true;
+		done += done < run->count;
+	}
+	run->count = 0;
+}
+
+static void run_add(const struct memory *memory, struct pages_run *run,
+		    struct memory_page *page)
+{
+	const struct memory_page *last = page - 1;
+
+	if (run->count > 0 && (run->first + run->count != page ||
+			       last->address + PAGEMAP_PAGE != page->address ||
+			       last->bytes + PAGEMAP_PAGE != page->bytes))
+		run_read(memory, run);
+	if (run->count++ == 0)
+		run->first = page;
 }
 
 /* Registers also hold numbers: most such pages are of no mapping. */
@@ -89,15 +124,21 @@ static void page_read_alone(const struct memory *memory,
 	error_free(err);
 }
 
-static uint64_t window_of(const struct memory_page *page)
-{
-	return page->address / PAGEMAP_PAGE / PAGES_WINDOW;
-}
-
-/* The numbers of the first and the last page wanted in the window of the first. */
+/* Numbers of pages. */
 struct pages_range {
 	uint64_t first, last;
 };
+
+/* Let the range have the page too, if it is near. */
+static void range_extend(struct pages_range *range, uint64_t number)
+{
+	if (number > range->last && number - range->last <= PAGES_GAP &&
+	    number - range->first < PAGES_WINDOW)
+		range->last = number;
+	else if (number < range->first && range->first - number <= PAGES_GAP &&
+		 range->last - number < PAGES_WINDOW)
+		range->first = number;
+}
 
 static struct pages_range range_of(const struct memory_page *pages,
 				   size_t count)
@@ -105,22 +146,15 @@ static struct pages_range range_of(const struct memory_page *pages,
 	uint64_t number = pages[0].address / PAGEMAP_PAGE;
 	struct pages_range range = { number, number };
 
-	for (size_t i = 1; i < count; i++) {
-		number = pages[i].address / PAGEMAP_PAGE;
-		if (window_of(&pages[i]) != window_of(&pages[0]))
-			continue;
-		if (number < range.first)
-			range.first = number;
-		if (number > range.last)
-			range.last = number;
-	}
+	for (size_t i = 1; i < count; i++)
+		range_extend(&range, pages[i].address / PAGEMAP_PAGE);
 	return range;
 }
 
 /*
- * Pages of a stack and of text are near each other: set `absent' of all that are in
- * the window of the first one. Those between are asked for in vain, which takes the
- * kernel less than another call, and not those around.
+ * Pages of a stack and of text are near each other: set `absent' of all that are
+ * near the first one. Those between are asked for in vain, which takes the kernel
+ * less than another call, and not those around.
  */
 static void pages_look(const struct memory *memory, struct memory_page *pages,
 		       size_t count)
@@ -145,6 +179,7 @@ void memory_read_pages(const struct memory *memory, struct memory_page *pages,
 		       size_t count)
 {
 	struct pages_batch batch = { .count = 0 };
+	struct pages_run run = { .count = 0 };
 
 	for (size_t i = 0; i < count; i++)
 		pages[i].read = pages[i].looked = false;
@@ -154,13 +189,14 @@ void memory_read_pages(const struct memory *memory, struct memory_page *pages,
 		if (pages[i].absent)
 			continue;
 		if (page_may_be_served(memory, &pages[i]))
-			page_read_by_file(memory, &pages[i]);
+			run_add(memory, &run, &pages[i]);
 		else
 			batch_add(&batch, &pages[i]);
 		if (batch.count == PAGES_BATCH)
 			batch_read(memory, &batch);
 	}
 	batch_read(memory, &batch);
+	run_read(memory, &run);
 	for (size_t i = 0; i < count; i++) {
 		if (pages[i].absent)
 			page_read_alone(memory, &pages[i]);

@@ -65,10 +65,12 @@ struct memory_page {
 };
 
 /*
- * Read whole pages: get their states first, by one system call for those of the
- * same 32 pages, then read by one for up to 64 those in memory for which nobody
- * could have to wait: kept ones, and those of files. Each other one takes a system
- * call, of 1 us instead of a half. If a page cannot be read, its `read' is false.
+ * Read whole pages: get their states first, by one system call for those that are
+ * near each other, then read by one for up to 64 those in memory for which nobody
+ * could have to wait: kept ones, and those of files. The others take a system call
+ * for those that follow each other, in the tracee and in `bytes', and are so in the
+ * list; it takes 1 us for the first page, and a half for each further one. If a page
+ * cannot be read, its `read' is false.
  */
 void memory_read_pages(const struct memory *memory, struct memory_page *pages,
 		       size_t count);

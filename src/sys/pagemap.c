@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { PAGEMAP_BATCH = 32 };
+enum { PAGEMAP_BATCH = 128 };
 
 #define PAGEMAP_PRESENT (UINT64_C(1) << 63)
 #define PAGEMAP_SWAPPED (UINT64_C(1) << 62)

@@ -22,7 +22,11 @@ enum { PAGE = 4096 };
 
 struct fixture {
 	uint32_t *ready;
-	uint8_t *pages; /* two, readable and executable; the third has gone */
+	/*
+	 * Two, readable and executable; the third has gone, and another one is
+	 * behind it.
+	 */
+	uint8_t *pages;
 	pid_t pid;
 	struct memory memory;
 };
@@ -39,10 +43,11 @@ static int setup(void **state)
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
 	fixture->ready = tracee_share(sizeof(*fixture->ready));
-	fixture->pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
+	fixture->pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i < 2 * PAGE; i++)
 		fixture->pages[i] = (uint8_t)(i * 7);
+	memset(fixture->pages + 3 * PAGE, 3, PAGE);
 	munmap(fixture->pages + 2 * PAGE, PAGE);
 	mprotect(fixture->pages, 2 * PAGE, PROT_READ | PROT_EXEC);
 	fixture->pid = tracee_fork(body, fixture->ready);
@@ -169,7 +174,7 @@ static void pages_are_read_at_once(void **state)
 	}
 }
 
-/* Pages of the same 32 have their states from one look, wherever they are asked. */
+/* Pages near each other have their states from one look, wherever they are asked. */
 static void pages_that_lie_together_are_told_apart(void **state)
 {
 	struct fixture *fixture = *state;
@@ -306,15 +311,22 @@ static void nor_one_of_shared_memory(void **state)
 	check_unserved(true);
 }
 
-/* A pagemap that says of a page that it is in memory; nothing of any other. */
-static int stale_pagemap(uint64_t address, bool shared)
+/* Let the pagemap say of a page that it is in memory. */
+static void tell_present(int pagemap, uint64_t address, bool shared)
 {
 	uint64_t entry = UINT64_C(1) << 63 | (uint64_t)shared << 61;
-	int file = memfd_create("pagemap", MFD_CLOEXEC);
 
-	assert_int_equal(pwrite(file, &entry, sizeof(entry),
+	assert_int_equal(pwrite(pagemap, &entry, sizeof(entry),
 				(off_t)(address / PAGE * sizeof(entry))),
 			 sizeof(entry));
+}
+
+/* A pagemap that says so of one page, and nothing of any other. */
+static int stale_pagemap(uint64_t address, bool shared)
+{
+	int file = memfd_create("pagemap", MFD_CLOEXEC);
+
+	tell_present(file, address, shared);
 	return file;
 }
 
@@ -355,6 +367,37 @@ static void a_page_that_disappears_is_not_waited_for(void **state)
 	(void)state;
 	check_disappeared(false);
 	check_disappeared(true);
+}
+
+/* They take one system call; where one has disappeared, those behind it another. */
+static void pages_in_a_row_are_read_but_for_one_that_disappears(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t start = (uintptr_t)fixture->pages;
+	static uint8_t bytes[5][PAGE];
+	struct memory_page pages[5];
+	int whole = fixture->memory.pages;
+
+	fixture->memory.pages = memfd_create("pagemap", MFD_CLOEXEC);
+	for (int i = 0; i < 5; i++) {
+		/* the last one is not next to the others */
+		uint64_t address = i < 4 ? start + (uint64_t)i * PAGE : start;
+
+		pages[i] = (struct memory_page){ .address = address,
+						 .bytes = bytes[i] };
+		tell_present(fixture->memory.pages, address, false);
+	}
+	memory_read_pages(&fixture->memory, pages, 5);
+	for (int i = 0; i < 5; i++) {
+		assert_false(pages[i].absent);
+		assert_int_equal(pages[i].read, i != 2);
+		if (i != 2)
+			assert_memory_equal(bytes[i],
+					    (void *)(uintptr_t)pages[i].address,
+					    PAGE);
+	}
+	close(fixture->memory.pages);
+	fixture->memory.pages = whole;
 }
 
 static void a_page_protected_by_userfaultfd_is_not_written(void **state)
@@ -444,6 +487,7 @@ int main(void)
 		cmocka_unit_test(memory_is_that_of_a_thread_that_lives),
 		TEST(pages_are_read_at_once),
 		TEST(pages_that_lie_together_are_told_apart),
+		TEST(pages_in_a_row_are_read_but_for_one_that_disappears),
 		TEST(of_a_process_that_is_gone_nothing_is_read),
 	};
 
