@@ -92,13 +92,16 @@ static struct error *fault_install(struct fault *fault,
 /* Why the page cannot be read. */
 static enum replay_stop_kind fault_reason(const struct fault *fault)
 {
+	const struct memory *memory = fault->space->source.memory;
+
 	if (fault->mapping.secret)
 		return REPLAY_SECRET;
 	if (fault->mapping.clock)
 		return REPLAY_CLOCK;
-	return memory_is_served(fault->space->source.memory, fault->page,
-				REPLAY_PAGE)
-		       ? REPLAY_SERVED
+	if (memory_is_served(memory, fault->page, REPLAY_PAGE))
+		return REPLAY_SERVED;
+	return mapping_is_userfaultfd(memory->pid, fault->page)
+		       ? REPLAY_USERFAULTFD
 		       : REPLAY_UNFETCHABLE;
 }
 

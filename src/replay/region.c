@@ -28,6 +28,7 @@ static const char *const stop_names[REPLAY_STOPS] = {
 	[REPLAY_SECRET] = "memfd-secret",
 	[REPLAY_CLOCK] = "vvar",
 	[REPLAY_SERVED] = "served-file",
+	[REPLAY_USERFAULTFD] = "userfaultfd",
 	[REPLAY_UNFETCHABLE] = "unfetchable-page",
 	[REPLAY_LIMIT] = "limit",
 	[REPLAY_WAITS] = "waits",

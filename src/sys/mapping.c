@@ -181,3 +181,32 @@ struct error *mappings_find(struct mappings *mappings, uint64_t address,
 	}
 	return mappings_read(mappings, address, ret, ret_found);
 }
+
+/* Pages that were never there ("um"), or are in a file only ("ui"); proc(5). */
+static bool flags_are_userfaultfd(const char *flags)
+{
+	return strstr(flags, " um") || strstr(flags, " ui");
+}
+
+bool mapping_is_userfaultfd(pid_t pid, uint64_t address)
+{
+	static const char flags[] = "VmFlags:";
+	cleanup_fclose FILE *file = NULL;
+	cleanup_free char *line = NULL;
+	char path[32];
+	size_t size = 0;
+	struct mapping mapping;
+	bool covers = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps",
+		 (int)identity_live_thread(pid));
+	file = fopen(path, "re");
+	while (file && getline(&line, &size, file) > 0) {
+		if (mapping_parse(line, &mapping))
+			covers = address >= mapping.start &&
+				 address < mapping.end;
+		else if (covers && name_begins(line, flags))
+			return flags_are_userfaultfd(line);
+	}
+	return false;
+}

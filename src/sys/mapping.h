@@ -51,6 +51,13 @@ void mappings_deinit(struct mappings *mappings);
 struct error *mappings_find(struct mappings *mappings, uint64_t address,
 			    struct mapping *ret, bool *ret_found);
 
+/*
+ * Is the mapping at the address of the process registered with userfaultfd(2), so
+ * that a process has to provide its pages? By /proc/PID/smaps: it takes milliseconds
+ * where much memory is in use. False where that does not say.
+ */
+bool mapping_is_userfaultfd(pid_t pid, uint64_t address);
+
 /* One line of the file, without or with its newline; false: it is none. */
 bool mapping_parse(const char *line, struct mapping *ret);
 

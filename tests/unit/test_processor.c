@@ -11,6 +11,10 @@
 
 #include "replay-pair.h"
 
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+
 enum { PAGE = 4096 };
 
 static struct {
@@ -153,6 +157,45 @@ static void secret_memory_is_named(void **state)
 	*page = 5;
 	close(fd);
 	stops_before(*state, page, "memfd-secret");
+	munmap(page, PAGE);
+}
+
+/* Registered by the process whose memory it is: fork(2) does not hand that down. */
+static void serve_and_follow(void *arg)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range = { (uintptr_t)data.pointer, PAGE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int faults =
+		(int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+
+	if (faults >= 0 && ioctl(faults, UFFDIO_API, &api) == 0)
+		ioctl(faults, UFFDIO_REGISTER, &range);
+	region_follow(arg);
+}
+
+static void memory_that_the_program_serves_is_named(void **state)
+{
+	struct pair *pair = *state;
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int allowed =
+		(int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+
+	if (allowed < 0)
+		skip();
+	close(allowed);
+	data.pointer = page;
+	pair_start(pair, serve_and_follow, &data, region_add, &data);
+	pair_run(pair, first, 1, &pair->ab);
+	assert_false(pair->ab.complete);
+	assert_string_equal(replay_stop_name(pair->ab.stop.kind),
+			    "userfaultfd");
+	assert_int_equal(pair->ab.stop.address, (uintptr_t)page);
+	pair_stop(pair);
+	data.pointer = NULL;
 	munmap(page, PAGE);
 }
 
@@ -342,6 +385,7 @@ int main(void)
 		PAIR_TEST(memory_without_access_faults),
 		PAIR_TEST(what_cannot_be_read_is_named),
 		PAIR_TEST(secret_memory_is_named),
+		PAIR_TEST(memory_that_the_program_serves_is_named),
 		PAIR_TEST(the_data_of_the_vdso_is_named),
 		PAIR_TEST(a_missed_page_is_in_the_next_capture),
 		PAIR_TEST(what_is_not_there_faults_only_if_it_was_asked_for),
