@@ -12,8 +12,12 @@
  * lost      exit 3: one update is lost    exit 0
  * ready     exit 4: used before it is set exit 0
  * twice     SIGSEGV: tested, then cleared exit 0
+ * vforked   as null; before, a child that vfork(2) has made calls first() and
+ *           second() in the same memory, and has to live
  */
 #include "target.h"
+
+#include <sys/wait.h>
 
 static unsigned long cell = 7, *spare; /* NULL where it happens once */
 static unsigned long *volatile pointer = &cell;
@@ -83,6 +87,34 @@ NOINLINE static void twice_second(void)
 	pointer = spare;
 }
 
+NOINLINE static void vforked_first(void)
+{
+	pointer = spare;
+}
+
+NOINLINE static void vforked_second(void)
+{
+	sum = *pointer;
+}
+
+/* While nobody races yet: the pointer stays what it is. */
+static void vfork_child(void)
+{
+	pid_t child;
+	int ended = -1;
+
+	spare = &cell;
+	child = vfork();
+	if (child == 0) {
+		vforked_first();
+		vforked_second();
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(1);
+	}
+	target_check(waitpid(child, &ended, 0) == child && ended == 0,
+		     "the child of vfork has not ended as it should");
+}
+
 static const struct kind {
 	const char *name;
 	void (*first)(void), (*second)(void);
@@ -92,6 +124,7 @@ static const struct kind {
 	{ "lost", lost_first, lost_second },
 	{ "ready", ready_first, ready_second },
 	{ "twice", twice_first, twice_second },
+	{ "vforked", vforked_first, vforked_second },
 };
 
 static void *run(void *side)
@@ -115,6 +148,8 @@ int main(int argc, char **argv)
 		target_check(++kind < kinds + sizeof(kinds) / sizeof(kinds[0]),
 			     "unknown kind");
 	once = argc == 2;
+	if (kind->first == vforked_first)
+		vfork_child();
 	spare = once ? NULL : &cell;
 	target_init(argc - 1, argv + 1, 2);
 	other = target_thread(run, (void *)(uintptr_t)kind->first);
