@@ -97,6 +97,7 @@ static void verdict_add_fault(struct instance *instance, int schedule)
 	if (ret->fault_schedules == 0) {
 		ret->signal = stop->signal;
 		ret->fault_address = stop->has_address ? stop->address : 0;
+		ret->executes = stop->executes;
 	}
 	ret->fault_schedules |= UINT32_C(1) << schedule;
 }

@@ -127,6 +127,7 @@ struct replay_result {
 	/* the program has a handler for it: it may go on, or say that it dies */
 	bool handled;
 	uint64_t fault_address; /* 0: not known */
+	bool executes; /* of an instruction, as behind a jump there */
 	uint32_t fault_schedules; /* bit n: schedule n */
 	struct vec changes; /* struct replay_change, the raced bytes first */
 };

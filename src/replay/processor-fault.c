@@ -28,13 +28,21 @@ struct fault {
 	struct replay_stop *stop;
 };
 
+/* An instruction may begin on the page before. */
+static bool fault_executes(const struct fault *fault)
+{
+	return fault->address - fault->rip < X86_INSN_MAX;
+}
+
 static void fault_is(const struct fault *fault, enum replay_stop_kind kind)
 {
 	*fault->stop = (struct replay_stop){ .kind = kind,
 					     .has_address = true,
 					     .address = fault->address };
-	if (kind == REPLAY_SIGNAL)
-		fault->stop->signal = SIGSEGV;
+	if (kind != REPLAY_SIGNAL)
+		return;
+	fault->stop->signal = SIGSEGV;
+	fault->stop->executes = fault_executes(fault);
 }
 
 static struct error *fault_look(struct fault *fault)
@@ -247,10 +255,10 @@ static struct error *fault_on_installed(struct fault *fault, bool *ret_again)
 	struct space *space = fault->space;
 	const struct cached_page *page =
 		pagecache_find(&space->cache, fault->page);
-	bool executes = fault->address - fault->rip < X86_INSN_MAX;
 	struct error *err = NULL;
 
-	if (executes && page->access & MAPPING_EXECUTE && fault->covers)
+	if (fault_executes(fault) && page->access & MAPPING_EXECUTE &&
+	    fault->covers)
 		err = scratch_permit(space->scratch, fault->mapping.start,
 				     fault->mapping.end, ret_again);
 	if (!err && !*ret_again)

@@ -54,6 +54,8 @@ struct replay_stop {
 	 */
 	bool has_address;
 	uint64_t address; /* of the access that failed */
+	/* of REPLAY_SIGNAL with it: of an instruction, as behind a jump there */
+	bool executes;
 	uint64_t number; /* REPLAY_SYSTEM_CALL */
 	/*
 	 * REPLAY_SYSTEM_CALL, REPLAY_WAITS: the instruction behind it;

@@ -25,6 +25,8 @@ void phrase_add_replay_fault(struct strbuf *line,
 	phrase_add_signal(line, fault->signal);
 	if (fault->handled)
 		strbuf_add(line, ", for which there is a handler,");
+	if (fault->executes)
+		strbuf_add(line, " on a jump to what is no code");
 	if (fault->address != RACE_REPLAY_NOWHERE)
 		strbuf_addf(line, " at 0x%" PRIx64, fault->address);
 	for (size_t i = 0; schedules && schedules[i]; i++) {

@@ -27,7 +27,10 @@ void phrase_add_replay_failures(struct strbuf *line,
 void phrase_add_replay_all(struct strbuf *line,
 			   const struct race_replay *replay);
 
-/* "SIGSEGV at 0x0 in order ba", "SIGSEGV, for which there is a handler, at ..." */
+/*
+ * "SIGSEGV at 0x0 in order ba", "SIGSEGV, for which there is a handler, at ...",
+ * "SIGSEGV on a jump to what is no code at ..."
+ */
 void phrase_add_replay_fault(struct strbuf *line,
 			     const struct race_replay_fault *fault);
 

@@ -57,6 +57,7 @@ static const struct field fault_fields[] = {
 	  .absent = RACE_REPLAY_NOWHERE },
 	{ "schedules", FIELD_STRINGS, FIELD_UNION, AT(schedules) },
 	{ "handled", FIELD_BOOL, FIELD_APART, AT(handled) },
+	{ "executes", FIELD_BOOL, FIELD_APART, AT(executes) },
 };
 
 static const struct fields race_replay_fault_fields = {
@@ -290,6 +291,7 @@ static bool note_fault(struct race_replay *replay,
 	replay->fault.signal = note->signal;
 	replay->fault.address = note->fault_address;
 	replay->fault.handled = note->handled;
+	replay->fault.executes = note->executes;
 	for (; good && schedule && *schedule; schedule++)
 		good = fields_add_string(&race_replay_fault_fields, "schedules",
 					 &replay->fault, *schedule);
@@ -356,6 +358,7 @@ static bool combine_faults(struct race_replay_fault *fault,
 	if (other->address != fault->address)
 		fault->address = RACE_REPLAY_NOWHERE;
 	fault->handled &= other->handled;
+	fault->executes &= other->executes;
 	return fields_merge(&race_replay_fault_fields, fault, other, false);
 }
 

@@ -70,8 +70,9 @@ struct replay_note {
 	 * and that come to something else.
 	 */
 	bool first;
-	int signal; /* of RACE_REPLAY_FAULT, with the next three */
+	int signal; /* of RACE_REPLAY_FAULT, with the next four */
 	bool handled; /* the program has a handler for the signal */
+	bool executes; /* a jump to the address, where no code is */
 	uint64_t fault_address;
 	const char *const *fault_schedules; /* ended by NULL */
 	/* those of the raced bytes first; what is too much is left out */
@@ -98,8 +99,8 @@ struct race_replay_fault {
 	/* where all faults have the same; else RACE_REPLAY_NOWHERE */
 	uint64_t address;
 	char **schedules; /* of all faults, sorted, ended by NULL; or NULL */
-	/* of each fault: the program has a handler for the signal */
-	bool handled;
+	/* each is: of a signal with a handler, a jump to what is no code */
+	bool handled, executes;
 };
 
 #define RACE_REPLAY_NOWHERE UINT64_MAX

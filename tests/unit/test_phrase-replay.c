@@ -152,6 +152,12 @@ static void faults_come_first(void **state)
 			   "order a(b)a in 1 of 1 instance");
 	fault.handled = false;
 	race_init(&race);
+	fault.executes = true;
+	add(&race, &fault, 1);
+	assert_said(&race, "SIGSEGV on a jump to what is no code at 0x0 in "
+			   "order a(b)a in 1 of 1 instance");
+	fault.executes = false;
+	race_init(&race);
 	add(&race, &fault, 1);
 	fault.fault_address = 0x10;
 	fault.fault_schedules = orders;

@@ -32,6 +32,10 @@ PAIR_REGION(region_follow, "mov 8(%rdi), %rax\n"
 			   "mov %eax, (%rdi)\n"
 			   "ret");
 
+PAIR_REGION(region_jump, "mov 8(%rdi), %rax\n"
+			 "call *%rax\n"
+			 "ret");
+
 static const struct replay_step first[] = { { 0, REPLAY_REST } };
 
 /* The first thread reads what data.pointer leads to. */
@@ -111,8 +115,28 @@ static void memory_without_access_faults(void **state)
 	assert_int_equal(pair->ab.stop.kind, REPLAY_SIGNAL);
 	assert_int_equal(pair->ab.stop.signal, SIGSEGV);
 	assert_int_equal(pair->ab.stop.address, (uintptr_t)page);
+	assert_false(pair->ab.stop.executes);
 	pair_stop(pair);
 	munmap(page, PAGE);
+}
+
+/* Data that is there, and where nothing is. */
+static void a_jump_to_what_is_no_code_faults_and_is_named(void **state)
+{
+	struct pair *pair = *state;
+	void *const targets[] = { &data.word, NULL };
+
+	for (int i = 0; i < 2; i++) {
+		data.pointer = targets[i];
+		pair_start(pair, region_jump, &data, region_add, &data);
+		data.pointer = NULL;
+		pair_run(pair, first, 1, &pair->ab);
+		assert_int_equal(pair->ab.stop.kind, REPLAY_SIGNAL);
+		assert_int_equal(pair->ab.stop.signal, SIGSEGV);
+		assert_int_equal(pair->ab.stop.address, (uintptr_t)targets[i]);
+		assert_true(pair->ab.stop.executes);
+		pair_stop(pair);
+	}
 }
 
 static void what_cannot_be_read_is_named(void **state)
@@ -383,6 +407,7 @@ int main(void)
 		PAIR_TEST(pages_that_nobody_writes_are_read_late),
 		PAIR_TEST(shared_memory_is_read_and_not_written),
 		PAIR_TEST(memory_without_access_faults),
+		PAIR_TEST(a_jump_to_what_is_no_code_faults_and_is_named),
 		PAIR_TEST(what_cannot_be_read_is_named),
 		PAIR_TEST(secret_memory_is_named),
 		PAIR_TEST(memory_that_the_program_serves_is_named),

@@ -93,6 +93,7 @@ static const struct replay_note fault = {
 	.outcome = RACE_REPLAY_FAULT,
 	.signal = SIGSEGV,
 	.handled = true,
+	.executes = true,
 	.fault_address = 0,
 	.fault_schedules = ba,
 };
@@ -278,6 +279,7 @@ static void faults_keep_what_they_have_in_common(void **state)
 	assert_string_equal(race.replay.fault.schedules[0], "ba");
 	assert_null(race.replay.fault.schedules[1]);
 	assert_true(race.replay.fault.handled);
+	assert_true(race.replay.fault.executes);
 	add(&race, &fault_elsewhere);
 	add(&race, &fault);
 	assert_int_equal(race.replay.fault.signal, SIGBUS);
@@ -288,6 +290,7 @@ static void faults_keep_what_they_have_in_common(void **state)
 	assert_int_equal(race.replay.faults, 4);
 	/* not for each of them */
 	assert_false(race.replay.fault.handled);
+	assert_false(race.replay.fault.executes);
 	race_deinit(&race);
 }
 
