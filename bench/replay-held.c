@@ -11,9 +11,11 @@
  *
  * replay-held PID live INSTANCES: a server that runs. All its threads are stopped,
  * two of them captured, and the copy of these is run, while what the kernel counts
- * of the server must not change, as nothing of it runs; then all go on. Printed
- * are the microseconds that the captures took, and the sums of what has changed of
- * its page faults, its children, ended ones too, and its threads.
+ * of the server must not change, as nothing of it runs; then all go on. Pages that
+ * any instance has missed are captured in all later ones, as if all were of one
+ * race. Printed are the microseconds that the captures took, the sums of what has
+ * changed of its page faults, its children, ended ones too, and its threads, and
+ * the median number of pages.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -369,6 +371,12 @@ static double live_instance(const struct live *live, size_t number,
 	return took;
 }
 
+static double median(double *numbers, size_t count)
+{
+	qsort(numbers, count, sizeof(*numbers), compare);
+	return numbers[count / 2];
+}
+
 /* Threads of the server may begin and end while it runs, and not while it is held. */
 static void live_measure(struct live *live, size_t instances, double *held)
 {
@@ -383,6 +391,7 @@ static void live_measure(struct live *live, size_t instances, double *held)
 	};
 	int signals[LIVE_THREADS];
 	unsigned long faults = 0, threads = 0, children = 0;
+	double *pages = calloc(instances + 1, sizeof(*pages));
 	struct processor *processor;
 
 	must(processor_create(SCRATCH_BY_FAULTFD, &processor));
@@ -395,19 +404,21 @@ static void live_measure(struct live *live, size_t instances, double *held)
 		live_stop(live, signals);
 		count(live->pid, &before);
 		held[i] = live_instance(live, i, processor, &instance, capture);
+		pages[i] = (double)capture->count;
 		count(live->pid, &after);
 		live_go(live, signals, i + 1 == instances);
 		faults += after.faults - before.faults;
 		threads += after.threads - before.threads;
 		children += after.children != before.children;
 	}
-	qsort(held, instances, sizeof(*held), compare);
-	printf("%.1f %.1f %.1f %lu %lu %lu -\n", held[instances / 2],
-	       held[instances * 9 / 10], held[instances - 1], faults, children,
-	       threads);
+	printf("%.1f ", median(held, instances));
+	printf("%.1f %.1f %lu %lu %lu %.0f\n", held[instances * 9 / 10],
+	       held[instances - 1], faults, children, threads,
+	       median(pages, instances));
 	processor_destroy(processor);
 	memory_deinit(&memory);
 	mappings_deinit(&mappings);
+	free(pages);
 	free(capture);
 }
 
