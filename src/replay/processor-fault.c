@@ -108,7 +108,8 @@ static enum replay_stop_kind fault_reason(const struct fault *fault)
 		return REPLAY_CLOCK;
 	if (memory_is_served(memory, fault->page, REPLAY_PAGE))
 		return REPLAY_SERVED;
-	return mapping_is_userfaultfd(memory->pid, fault->page)
+	return fault->covers && mapping_may_be_userfaultfd(memory->pid,
+							   &fault->mapping)
 		       ? REPLAY_USERFAULTFD
 		       : REPLAY_UNFETCHABLE;
 }

@@ -36,7 +36,7 @@ enum replay_stop_kind {
 	REPLAY_SECRET, /* of memfd_secret(2) */
 	REPLAY_CLOCK, /* of the vDSO's data */
 	REPLAY_SERVED, /* of a file that a process or another machine provides */
-	REPLAY_USERFAULTFD, /* of memory that userfaultfd(2) provides */
+	REPLAY_USERFAULTFD, /* of memory that userfaultfd(2) may provide */
 	REPLAY_UNFETCHABLE, /* any other */
 	REPLAY_LIMIT, /* of CPU time */
 	/* the code waits for the other thread: behind a futex(2) for an equal value */

@@ -4,6 +4,7 @@
  */
 #include "sys/mapping.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ioctl.h>
@@ -34,6 +35,9 @@ struct mapping_query {
 	uint64_t name_address;
 	uint64_t build_id_address;
 };
+
+/* Descriptors of a process that are looked at for a userfaultfd. */
+enum { MAPPING_FILES_MOST = 4096 };
 
 #define MAPPING_QUERY _IOWR('f', 17, struct mapping_query)
 
@@ -182,31 +186,26 @@ struct error *mappings_find(struct mappings *mappings, uint64_t address,
 	return mappings_read(mappings, address, ret, ret_found);
 }
 
-/* Pages that were never there ("um"), or are in a file only ("ui"); proc(5). */
-static bool flags_are_userfaultfd(const char *flags)
+bool mapping_may_be_userfaultfd(pid_t pid, const struct mapping *mapping)
 {
-	return strstr(flags, " um") || strstr(flags, " ui");
-}
+	static const char wanted[] = "anon_inode:[userfaultfd]";
+	cleanup_closedir DIR *files = NULL;
+	char path[32], target[sizeof(wanted)];
+	int left = MAPPING_FILES_MOST;
+	struct dirent *entry;
 
-bool mapping_is_userfaultfd(pid_t pid, uint64_t address)
-{
-	static const char flags[] = "VmFlags:";
-	cleanup_fclose FILE *file = NULL;
-	cleanup_free char *line = NULL;
-	char path[32];
-	size_t size = 0;
-	struct mapping mapping;
-	bool covers = false;
-
-	snprintf(path, sizeof(path), "/proc/%d/smaps",
+	if (mapping->inode != 0 && !(mapping->access & MAPPING_SHARED))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/fd",
 		 (int)identity_live_thread(pid));
-	file = fopen(path, "re");
-	while (file && getline(&line, &size, file) > 0) {
-		if (mapping_parse(line, &mapping))
-			covers = address >= mapping.start &&
-				 address < mapping.end;
-		else if (covers && name_begins(line, flags))
-			return flags_are_userfaultfd(line);
+	files = opendir(path);
+	while (files && left-- > 0 && (entry = readdir(files))) {
+		ssize_t length = readlinkat(dirfd(files), entry->d_name, target,
+					    sizeof(target));
+
+		if (length == (ssize_t)strlen(wanted) &&
+		    memcmp(target, wanted, strlen(wanted)) == 0)
+			return true;
 	}
 	return false;
 }

@@ -52,11 +52,12 @@ struct error *mappings_find(struct mappings *mappings, uint64_t address,
 			    struct mapping *ret, bool *ret_found);
 
 /*
- * Is the mapping at the address of the process registered with userfaultfd(2), so
- * that a process has to provide its pages? By /proc/PID/smaps: it takes milliseconds
- * where much memory is in use. False where that does not say.
+ * May a process have to provide the pages of the mapping (userfaultfd(2))? So if it is
+ * no private file, and one of the first descriptors of the process, some thousands,
+ * is a userfaultfd. Which mappings are registered is in /proc/PID/smaps alone, to read which
+ * stops the process's own mmap(2) for as long as the kernel walks all of its pages.
  */
-bool mapping_is_userfaultfd(pid_t pid, uint64_t address);
+bool mapping_may_be_userfaultfd(pid_t pid, const struct mapping *mapping);
 
 /* One line of the file, without or with its newline; false: it is none. */
 bool mapping_parse(const char *line, struct mapping *ret);
