@@ -379,21 +379,28 @@ bool procfs_stack_pointer(pid_t tid, uint64_t *ret)
 /* futex_waitv(waiters, count, flags, timeout, clock); Linux 5.16 */
 enum { CALL_FUTEX_WAITV = 449 };
 
-static bool call_waits_for_threads(int number,
-				   const uint64_t args[PROCFS_ARGUMENTS])
+static enum procfs_awaited call_awaited(int number,
+					const uint64_t args[PROCFS_ARGUMENTS])
 {
-	if (number == CALL_FUTEX_WAITV)
-		return args[3] == 0;
-	return number == SYS_futex && futex_waits_for_ever(args[1], args[3]);
+	bool futex = number == CALL_FUTEX_WAITV
+			     ? args[3] == 0
+			     : number == SYS_futex &&
+				       futex_waits_for_ever(args[1], args[3]);
+
+	if (futex)
+		return PROCFS_THREADS;
+	return number == SYS_wait4 || number == SYS_waitid ? PROCFS_CHILDREN
+							   : PROCFS_NOBODY;
 }
 
-bool procfs_waits_for_threads(pid_t tid)
+enum procfs_awaited procfs_awaited(pid_t tid)
 {
 	uint64_t args[PROCFS_ARGUMENTS];
 	int number;
 
-	return procfs_system_call(tid, &number, args) &&
-	       call_waits_for_threads(number, args);
+	return procfs_system_call(tid, &number, args)
+		       ? call_awaited(number, args)
+		       : PROCFS_NOBODY;
 }
 
 int procfs_open_call(pid_t tid)
@@ -401,7 +408,7 @@ int procfs_open_call(pid_t tid)
 	return procfs_open(tid, "syscall");
 }
 
-bool procfs_call_waits_for_threads(int fd)
+enum procfs_awaited procfs_call_awaited(int fd)
 {
 	uint64_t args[PROCFS_ARGUMENTS];
 	char text[256];
@@ -409,10 +416,10 @@ bool procfs_call_waits_for_threads(int fd)
 	int number;
 
 	if (n <= 0)
-		return false;
+		return PROCFS_NOBODY;
 	text[n] = '\0';
-	return call_parse(text, &number, args) &&
-	       call_waits_for_threads(number, args);
+	return call_parse(text, &number, args) ? call_awaited(number, args)
+					       : PROCFS_NOBODY;
 }
 
 /* Those of sockets do only with a time-out of the socket's (socket(7)). */

@@ -99,15 +99,18 @@ bool procfs_wait(pid_t tid, struct procfs_wait *ret);
 /* The stack pointer of a thread that sleeps; false while it runs. */
 bool procfs_stack_pointer(pid_t tid, uint64_t *ret);
 
-/*
- * Does the thread sleep in a futex wait without time-out, so that only
- * another thread can wake it? False when that cannot be told.
- */
-bool procfs_waits_for_threads(pid_t tid);
+/* Who has to do something before a thread goes on. */
+enum procfs_awaited {
+	PROCFS_NOBODY, /* it runs, may be woken otherwise, or that is not known */
+	PROCFS_THREADS, /* another thread: a futex wait without time-out */
+	PROCFS_CHILDREN, /* a child of its process: wait4(2), waitid(2) */
+};
+
+enum procfs_awaited procfs_awaited(pid_t tid);
 
 /* The same for a thread that is asked often, with an open file; -1: none. */
 int procfs_open_call(pid_t tid);
-bool procfs_call_waits_for_threads(int fd);
+enum procfs_awaited procfs_call_awaited(int fd);
 
 /* Does the thread run, or wait for a processor? False: it sleeps, or is gone. */
 bool procfs_runs(pid_t tid);

@@ -25,6 +25,7 @@
 #include "tracer/freeze.h"
 #include "tracer/replays.h"
 #include "tracer/startup.h"
+#include "tracer/waiting.h"
 #include "x86/effective.h"
 
 enum {
@@ -60,12 +61,6 @@ static bool stall_thread_may_run(const struct thread *thread)
 	       thread->state != THREAD_GONE;
 }
 
-static bool stall_thread_runs(const struct thread *thread)
-{
-	return stall_thread_may_run(thread) &&
-	       !procfs_waits_for_threads(thread->tid);
-}
-
 static bool stall_runner_runs(struct stalls *stalls,
 			      const struct thread *runner)
 {
@@ -73,7 +68,7 @@ static bool stall_runner_runs(struct stalls *stalls,
 		return false;
 	if (stalls->runner_call < 0)
 		stalls->runner_call = procfs_open_call(runner->tid);
-	return !procfs_call_waits_for_threads(stalls->runner_call);
+	return procfs_call_awaited(stalls->runner_call) == PROCFS_NOBODY;
 }
 
 void stalls_forget_runner(struct stalls *stalls)
@@ -96,7 +91,8 @@ static const struct thread *stall_find_runner(const struct engine *engine)
 			const struct thread *thread =
 				process_thread(process, j);
 
-			if (stall_thread_runs(thread))
+			if (stall_thread_may_run(thread) &&
+			    !waiting_for_traced(&engine->core.tracees, thread))
 				return thread;
 		}
 	}

@@ -39,6 +39,12 @@ has "exec: its thread was held" "$report" type=target side.function=held_write \
 	reached=1 held_us!=0
 is "exec: no side is provoked" "$(records --count "$report" type=target \
 	outcome=provoked)" 0
+# the shell that waits for the test cannot run before that does
+RUN_TIMEOUT=120 run hunt --recorder valgrind --hold 500ms -o "$report" \
+	--program held_children.O2 -- sh -c "'$T/held_children.O2'; exit \$?"
+is "by a shell: exit status" "$status" 66 || diag_file "$work/err"
+has "by a shell: who cannot be met is ordered" "$report" type=target \
+	side.function=late_read outcome=ordered
 # each command of a shell has a vfork; and where there is no side, there is no run
 # whose status could be told
 run hunt --recorder valgrind -- sh -c 'ls; ls; ls; exit 3'

@@ -246,13 +246,39 @@ static void the_processors_tell_of_busy_and_idle(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
-enum wait { WAIT_FUTEX, WAIT_FUTEX_TIMED, WAIT_BITSET, WAIT_PAUSE };
+enum wait {
+	WAIT_FUTEX,
+	WAIT_FUTEX_TIMED,
+	WAIT_BITSET,
+	WAIT_PAUSE,
+	WAIT_CHILD,
+	WAIT_CHILD_ID,
+};
+
+static void wait_for_a_child(enum wait wait)
+{
+	pid_t child = fork();
+	siginfo_t info;
+	int status;
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		tracee_tell(&shared->ready, 1);
+		pause();
+	}
+	if (wait == WAIT_CHILD)
+		waitpid(child, &status, 0);
+	else
+		waitid(P_PID, (id_t)child, &info, WEXITED);
+}
 
 static void body_wait(void *arg)
 {
 	const struct timespec hour = { .tv_sec = 3600 };
 	enum wait wait = (enum wait)(uintptr_t)arg;
 
+	if (wait == WAIT_CHILD || wait == WAIT_CHILD_ID)
+		wait_for_a_child(wait);
 	tracee_tell(&shared->ready, 1);
 	if (wait == WAIT_PAUSE)
 		pause();
@@ -265,12 +291,12 @@ static void body_wait(void *arg)
 			FUTEX_BITSET_MATCH_ANY);
 }
 
-static bool waits_for_threads(enum wait wait)
+static enum procfs_awaited awaited(enum wait wait)
 {
 	pid_t pid = tracee_fork(body_wait, (void *)(uintptr_t)wait);
 	uint64_t args[PROCFS_ARGUMENTS];
 	struct thread_status status;
-	bool waits;
+	enum procfs_awaited awaited;
 	int number;
 
 	tracee_await(&shared->ready, 1);
@@ -278,30 +304,32 @@ static bool waits_for_threads(enum wait wait)
 		sched_yield();
 		assert_ok(procfs_status(pid, &status));
 	} while (status.state != 'S');
-	waits = procfs_waits_for_threads(pid);
+	awaited = procfs_awaited(pid);
 	assert_true(procfs_system_call(pid, &number, args));
-	if (wait != WAIT_PAUSE)
+	if (wait <= WAIT_BITSET)
 		assert_int_equal(args[0], (uintptr_t)&shared->word);
 	/* restarted, all of them */
 	assert_false(procfs_notices_stops(pid));
 	tracee_kill(pid);
 	tracee_tell(&shared->ready, 0);
-	assert_false(procfs_waits_for_threads(pid));
-	return waits;
+	assert_int_equal(procfs_awaited(pid), PROCFS_NOBODY);
+	return awaited;
 }
 
-static void only_a_futex_wait_without_end_waits_for_threads(void **state)
+static void a_wait_without_end_tells_whom_it_is_for(void **state)
 {
 	pid_t pid;
 
 	(void)state;
-	assert_true(waits_for_threads(WAIT_FUTEX));
-	assert_true(waits_for_threads(WAIT_BITSET));
-	assert_false(waits_for_threads(WAIT_FUTEX_TIMED));
-	assert_false(waits_for_threads(WAIT_PAUSE));
+	assert_int_equal(awaited(WAIT_FUTEX), PROCFS_THREADS);
+	assert_int_equal(awaited(WAIT_BITSET), PROCFS_THREADS);
+	assert_int_equal(awaited(WAIT_FUTEX_TIMED), PROCFS_NOBODY);
+	assert_int_equal(awaited(WAIT_PAUSE), PROCFS_NOBODY);
+	assert_int_equal(awaited(WAIT_CHILD), PROCFS_CHILDREN);
+	assert_int_equal(awaited(WAIT_CHILD_ID), PROCFS_CHILDREN);
 	pid = tracee_fork(body_spin, NULL);
 	tracee_await(&shared->ready, 1);
-	assert_false(procfs_waits_for_threads(pid));
+	assert_int_equal(procfs_awaited(pid), PROCFS_NOBODY);
 	tracee_kill(pid);
 }
 
@@ -438,7 +466,7 @@ int main(void)
 		TEST(time_of_a_process_is_that_of_its_threads),
 		TEST(calls_of_a_process_are_counted),
 		TEST(the_processors_tell_of_busy_and_idle),
-		TEST(only_a_futex_wait_without_end_waits_for_threads),
+		TEST(a_wait_without_end_tells_whom_it_is_for),
 		TEST(some_calls_would_notice_a_stop),
 		TEST(every_thread_is_visited_until_it_is_enough),
 	};

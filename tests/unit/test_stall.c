@@ -782,9 +782,10 @@ static void a_stall_ends_when_nobody_else_can_run(void **state)
 
 	(void)state;
 	lane_start(1, 1);
-	driven_until(driven, child_plan.arena->flag == 1 &&
-				     procfs_waits_for_threads(
-					     child_plan.arena->lanes[1].tid));
+	driven_until(driven,
+		     child_plan.arena->flag == 1 &&
+			     procfs_awaited(child_plan.arena->lanes[1].tid) ==
+				     PROCFS_THREADS);
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, driven->sample_count == 1);
