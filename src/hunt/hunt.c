@@ -153,31 +153,42 @@ static size_t hunting_share(const struct hunting *hunting)
 	return share < TRIES_TOGETHER ? share : TRIES_TOGETHER;
 }
 
+/* The best of those that are tried with others, or alone; count: none. */
+static size_t hunting_first(const struct hunting *hunting, bool alone)
+{
+	const struct vec *claimed = &hunting->claimed;
+	size_t i = 0;
+
+	while (i < claimed->count &&
+	       tries_is_alone(&hunting->tries, side_at(claimed, i)) != alone)
+		i++;
+	return i;
+}
+
 /*
- * The best side, and others for the same thread; few others, if these are few. A
+ * The side at `best', and others for the same thread; few others, if these are few. A
  * side that is tried again alone is not among them.
  */
-static bool hunting_gather(struct hunting *hunting, struct vec *batch,
-			   uint64_t *holds)
+static bool hunting_gather(struct hunting *hunting, size_t best,
+			   struct vec *batch, uint64_t *holds)
 {
 	struct vec *claimed = &hunting->claimed;
+	const struct tries *tries = &hunting->tries;
 	size_t share = hunting_share(hunting), counted = 0;
-	bool by_ptrace;
+	bool by_ptrace = tries_by_ptrace(tries, side_at(claimed, best));
 
-	if (claimed->count == 0)
-		return true;
-	by_ptrace = tries_by_ptrace(&hunting->tries, side_at(claimed, 0));
-	for (int pass = 0; pass < 2; pass++) {
+	for (int pass = 0; pass < 2 && best < claimed->count; pass++) {
 		size_t most = pass == 0 ? share : TRIES_MIXED;
-		struct hunt_side first = *side_at(claimed, 0);
+		struct hunt_side first = *side_at(claimed, best);
 
-		for (size_t i = 0; i < claimed->count && batch->count < most;) {
+		for (size_t i = best;
+		     i < claimed->count && batch->count < most;) {
 			const struct hunt_side *side = side_at(claimed, i);
 			bool counts = tries_is_counted(side);
 
 			if ((counts && counted == TRIES_COUNTED) ||
-			    tries_by_ptrace(&hunting->tries, side) !=
-				    by_ptrace ||
+			    tries_is_alone(tries, side) ||
+			    tries_by_ptrace(tries, side) != by_ptrace ||
 			    (pass == 0 && !hunting_goes_with(side, &first))) {
 				i++;
 				continue;
@@ -186,23 +197,24 @@ static bool hunting_gather(struct hunting *hunting, struct vec *batch,
 			if (!hunting_give(hunting, i, batch, holds))
 				return false;
 		}
-		if (claimed->count == 0)
-			break;
 	}
 	return true;
 }
 
-/* As ids: the sides themselves move while it is filled. */
+/*
+ * As ids: the sides themselves move while it is filled. All are tried once, many in
+ * a run, before any is tried again alone.
+ */
 static bool hunting_fill(struct hunting *hunting, struct vec *batch,
 			 uint64_t *holds)
 {
-	struct vec *claimed = &hunting->claimed;
+	size_t fresh = hunting_first(hunting, false);
+	size_t again = hunting_first(hunting, true);
 
-	for (size_t i = 0; i < claimed->count; i++) {
-		if (tries_is_alone(&hunting->tries, side_at(claimed, i)))
-			return hunting_give(hunting, i, batch, holds);
-	}
-	return hunting_gather(hunting, batch, holds);
+	if (fresh < hunting->claimed.count)
+		return hunting_gather(hunting, fresh, batch, holds);
+	return again >= hunting->claimed.count ||
+	       hunting_give(hunting, again, batch, holds);
 }
 
 static struct hunt_side *hunting_out(const struct hunting *hunting, uint64_t id)
