@@ -429,6 +429,9 @@ static struct error *hunt_in_outcomes(const struct hunt_options *options,
 		.bare_exit = (uint32_t)found.bare_status,
 	};
 	output->recorded_status = found.status;
+	err = hunting_output_earlier(output, outcomes);
+	if (err)
+		return err;
 	err = hunt_run(config, outcomes, &sink, &result);
 	/* after an error too: what was found until then */
 	ended = hunting_output_finish(output, outcomes, &result, ret_status);

@@ -356,7 +356,7 @@ static struct error *read_race(const char *line, struct vec *races)
 	return err;
 }
 
-static struct error *read_races(struct store *store, struct vec *races)
+struct error *kept_read_races(struct store *store, struct vec *races)
 {
 	struct query *query;
 	bool row;
@@ -382,5 +382,5 @@ struct error *kept_races(struct outcomes *outcomes, struct vec *races)
 	struct store *store = outcomes_store(outcomes);
 	struct error *err = store_begin_read(store);
 
-	return err ? err : store_end(store, read_races(store, races));
+	return err ? err : store_end(store, kept_read_races(store, races));
 }

@@ -11,6 +11,7 @@ struct candidates;
 struct error;
 struct outcomes;
 struct race;
+struct store;
 struct vec;
 
 /*
@@ -37,5 +38,7 @@ struct error *kept_add_race(struct outcomes *outcomes, struct race *race);
  * Append those that were met so far (struct race *, the caller's), without numbers.
  */
 struct error *kept_races(struct outcomes *outcomes, struct vec *races);
+/* The same of any store of a hunt, in a transaction of the caller's. */
+struct error *kept_read_races(struct store *store, struct vec *races);
 
 #endif

@@ -223,23 +223,29 @@ struct error *outcomes_add_sides(struct outcomes *outcomes, struct vec *sides)
 			       add_sides(outcomes->store, sides));
 }
 
+/* race: that it has met, or NULL; *ret_side: the last of those left out. */
 static struct error *forget_side(struct store *store, const char *code_hash,
-				 uint64_t *count)
+				 const char *race, uint64_t *count,
+				 uint64_t *ret_side)
 {
 	struct query *query;
 	bool row = true;
 	struct error *err = query_prepare(
 		store,
 		"UPDATE side SET result = 'unchanged', time = " NOW
-		" WHERE code_hash = ? AND result = 'pending' AND runs = 0"
+		", race = ?2"
+		" WHERE code_hash = ?1 AND result = 'pending' AND runs = 0"
 		" RETURNING side",
 		&query);
 
 	if (err)
 		return err;
 	query_bind_text(query, 1, code_hash);
-	while (!err && (err = query_next(query, &row)) == NULL && row)
+	query_bind_text(query, 2, race);
+	while (!err && (err = query_next(query, &row)) == NULL && row) {
+		*ret_side = query_number(query, 0, INT64_MAX);
 		++*count;
+	}
 	query_free(query);
 	return err;
 }
@@ -248,42 +254,68 @@ static struct error *forget_sides(struct store *store, struct store *other,
 				  uint64_t *count)
 {
 	struct query *query;
+	uint64_t last;
 	bool row = true;
 	struct error *err = query_prepare(
 		other,
 		"SELECT DISTINCT code_hash FROM side"
-		" WHERE code_hash IS NOT NULL AND result <> 'pending'",
+		" WHERE code_hash IS NOT NULL AND result <> 'pending'"
+		" EXCEPT SELECT code_hash FROM side WHERE race IS NOT NULL",
 		&query);
 
 	if (err)
 		return err;
 	while (!err && (err = query_next(query, &row)) == NULL && row)
-		err = forget_side(store, query_text(query, 0), count);
+		err = forget_side(store, query_text(query, 0), NULL, count,
+				  &last);
 	query_free(query);
 	return err;
 }
 
-struct error *outcomes_since(struct outcomes *outcomes, const char *other,
-			     uint64_t *ret_count)
+struct error *outcomes_open_old(const char *path, struct store **ret)
 {
 	struct store *old = NULL;
-	uint64_t count = 0;
-	struct error *err = store_open_existing(other, &outcomes_kind, &old);
+	struct error *err = store_open_existing(path, &outcomes_kind, &old);
 
 	if (!err && !old)
 		err = error_create(ERROR_USAGE,
-				   "%s: there is no store of a "
-				   "hunt",
-				   other);
+				   "%s: there is no store of a hunt", path);
 	if (!err)
-		err = store_begin_write(outcomes->store);
+		*ret = old;
+	return err;
+}
+
+struct error *outcomes_since(struct outcomes *outcomes, struct store *old,
+			     uint64_t *ret_count)
+{
+	uint64_t count = 0;
+	struct error *err = store_begin_write(outcomes->store);
+
 	if (!err)
 		err = store_end(outcomes->store,
 				forget_sides(outcomes->store, old, &count));
-	store_close(old);
 	if (!err)
 		*ret_count = count;
 	return err;
+}
+
+struct error *outcomes_leave_out(struct outcomes *outcomes,
+				 const struct target_record *record,
+				 uint64_t *ret_count, uint64_t *ret_side)
+{
+	uint64_t count = 0, side = 0;
+	struct error *err = store_begin_write(outcomes->store);
+
+	if (!err)
+		err = store_end(
+			outcomes->store,
+			forget_side(outcomes->store, record->side.code_hash,
+				    record->outcome.race, &count, &side));
+	if (err)
+		return err;
+	*ret_count = count;
+	*ret_side = side;
+	return NULL;
 }
 
 /* A row of the record, then side, result, runs, reached, hold, ... */
@@ -533,14 +565,12 @@ struct error *outcomes_count(struct outcomes *outcomes,
 	return err;
 }
 
-struct error *outcomes_load(struct outcomes *outcomes, struct vec *records)
+static struct error *load(struct store *store, const char *sql,
+			  struct vec *records)
 {
 	struct query *query;
 	bool row = true;
-	struct error *err = query_prepare(outcomes->store,
-					  "SELECT " RECORD_COLUMNS
-					  " FROM side ORDER BY rank DESC, side",
-					  &query);
+	struct error *err = query_prepare(store, sql, &query);
 
 	if (err)
 		return err;
@@ -556,4 +586,20 @@ struct error *outcomes_load(struct outcomes *outcomes, struct vec *records)
 	}
 	query_free(query);
 	return err;
+}
+
+struct error *outcomes_load(struct outcomes *outcomes, struct vec *records)
+{
+	return load(outcomes->store,
+		    "SELECT " RECORD_COLUMNS
+		    " FROM side ORDER BY rank DESC, side",
+		    records);
+}
+
+struct error *outcomes_load_met(struct store *store, struct vec *records)
+{
+	return load(store,
+		    "SELECT " RECORD_COLUMNS
+		    " FROM side WHERE race IS NOT NULL ORDER BY side",
+		    records);
 }

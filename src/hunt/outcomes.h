@@ -50,11 +50,26 @@ struct error *outcomes_has_sides(struct outcomes *outcomes, bool *ret);
 struct error *outcomes_add_sides(struct outcomes *outcomes, struct vec *sides);
 
 /*
- * Sides whose function is in the other store with the same bytes, and that were
- * tried there, become TARGET_UNCHANGED. *ret_count: how many.
+ * Open the store of an older hunt, of any command, to be read. End with
+ * store_close(). ERROR_USAGE: there is none; ERROR_FORMAT: the file is something
+ * else.
  */
-struct error *outcomes_since(struct outcomes *outcomes, const char *other,
+struct error *outcomes_open_old(const char *path, struct store **ret);
+
+/*
+ * Sides whose function is in the other store with the same bytes, and that were
+ * tried there and have met no race, become TARGET_UNCHANGED. *ret_count: how many.
+ */
+struct error *outcomes_since(struct outcomes *outcomes, struct store *old,
 			     uint64_t *ret_count);
+
+/*
+ * The same of those with the code of a side that has met a race there, which becomes
+ * theirs. *ret_side: the number of one of them, or 0.
+ */
+struct error *outcomes_leave_out(struct outcomes *outcomes,
+				 const struct target_record *record,
+				 uint64_t *ret_count, uint64_t *ret_side);
 
 /*
  * Claim pending sides for one run, `most' at most, by rank, and append them
@@ -86,5 +101,7 @@ struct error *outcomes_count(struct outcomes *outcomes,
 
 /* All sides with their outcomes (struct target_record), by rank. */
 struct error *outcomes_load(struct outcomes *outcomes, struct vec *records);
+/* The same of those of a store that have met a race. */
+struct error *outcomes_load_met(struct store *store, struct vec *records);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "hunt/earlier.h"
 #include "hunt/kept.h"
 #include "hunt/outcomes.h"
 #include "hunt/recorders.h"
@@ -178,7 +179,7 @@ struct error *hunt_find_sides(const struct hunt_sources *sources,
 	if (!err && !sources->targets)
 		err = save_ordered(outcomes, &sides, &ret->transferred);
 	if (!err && sources->since)
-		err = outcomes_since(outcomes, sources->since, &ret->unchanged);
+		err = earlier_since(outcomes, sources->since, &ret->unchanged);
 	ret->sides = sides.count;
 	sides_free(&sides);
 	return err;

@@ -16,11 +16,13 @@
 #include "base/log.h"
 #include "conflict/symbolize.h"
 #include "hunt/attach.h"
+#include "hunt/earlier.h"
 #include "hunt/kept.h"
 #include "hunt/triage.h"
 #include "judge/judge.h"
 #include "output/terminal.h"
 #include "report/combine.h"
+#include "report/field.h"
 #include "report/race.h"
 #include "report/record.h"
 #include "report/target-counts.h"
@@ -194,29 +196,23 @@ static struct error *hunting_again(struct hunting_output *output,
 	race_free(race);
 	seen->race->id = id;
 	seen->race->target = target;
+	seen->race->earlier = false;
 	if (!err && (id == 0 || seen->race->verdict < seen->verdict))
 		hunting_show(output, seen);
 	return err;
 }
 
-static struct error *hunting_race_met(void *context, struct race *race)
+/* One that is of no kind that was met before; it is taken over, also on failure. */
+static struct error *hunting_first(struct hunting_output *output,
+				   struct race *race,
+				   const uint8_t key[COMBINE_KEY_SIZE])
 {
-	struct hunting_output *output = context;
 	struct hunting_race seen = { .race = race,
 				     .targets = VEC_INIT(uint64_t) };
 	bool settled;
-	struct error *err;
+	struct error *err = judge_race(output->config->judge, race, &settled);
 
-	race->id = 0;
-	err = race_key(race, seen.key);
-	for (size_t i = 0; !err && i < output->races.count; i++) {
-		struct hunting_race *known = hunting_race_at(output, i);
-
-		if (memcmp(known->key, seen.key, sizeof(seen.key)) == 0)
-			return hunting_again(output, known, race);
-	}
-	if (!err)
-		err = judge_race(output->config->judge, race, &settled);
+	memcpy(seen.key, key, sizeof(seen.key));
 	if (!err)
 		err = hunting_add_target(&seen, race->target);
 	if (!err && !vec_push(&output->races, &seen))
@@ -230,6 +226,75 @@ static struct error *hunting_race_met(void *context, struct race *race)
 	return judge_fails(output->config->judge, race)
 		       ? judge_generate(output->config->judge, race)
 		       : NULL;
+}
+
+/* The race of that kind; NULL: none was met. */
+static struct hunting_race *hunting_find(const struct hunting_output *output,
+					 const uint8_t key[COMBINE_KEY_SIZE])
+{
+	for (size_t i = 0; i < output->races.count; i++) {
+		struct hunting_race *known = hunting_race_at(output, i);
+
+		if (memcmp(known->key, key, sizeof(known->key)) == 0)
+			return known;
+	}
+	return NULL;
+}
+
+static struct error *hunting_race_met(void *context, struct race *race)
+{
+	struct hunting_output *output = context;
+	uint8_t key[COMBINE_KEY_SIZE];
+	struct hunting_race *known;
+	struct error *err;
+
+	race->id = 0;
+	err = race_key(race, key);
+	if (err) {
+		race_free(race);
+		return err;
+	}
+	known = hunting_find(output, key);
+	return known ? hunting_again(output, known, race)
+		     : hunting_first(output, race, key);
+}
+
+/* What that hunt was to suppress, and knew, is not what this one is to. */
+static struct error *hunting_race_earlier(struct hunting_output *output,
+					  struct race *race)
+{
+	uint8_t key[COMBINE_KEY_SIZE];
+	struct hunting_race *known;
+	uint64_t target = race->target;
+	struct error *err = race_key(race, key);
+
+	known = err ? NULL : hunting_find(output, key);
+	if (err || known) {
+		race_free(race);
+		return err ? err : hunting_add_target(known, target);
+	}
+	fields_deinit(&race_suppression_fields, &race->suppressed);
+	race->status = STATUS_UNSET;
+	race->earlier = true;
+	return hunting_first(output, race, key);
+}
+
+struct error *hunting_output_earlier(struct hunting_output *output,
+				     struct outcomes *outcomes)
+{
+	struct vec races = VEC_INIT(struct race *);
+	struct error *err = earlier_races(outcomes, &races, &output->changed);
+
+	for (size_t i = 0; i < races.count; i++) {
+		struct race *race = *(struct race **)vec_at(&races, i);
+
+		if (err)
+			race_free(race);
+		else
+			err = hunting_race_earlier(output, race);
+	}
+	vec_deinit(&races);
+	return err;
 }
 
 static struct error *hunting_crash(void *context, const struct crash *crash)
@@ -522,10 +587,45 @@ static int hunting_status(const struct hunting_output *output,
 		return 128 + result->interrupted;
 	if ((counts->sides > 0 &&
 	     counts->results[TARGET_PENDING] == counts->sides) ||
-	    hunting_missed_all(output))
+	    hunting_missed_all(output) ||
+	    (output->changed > 0 && result->runs == 0))
 		return EXIT_NO_PROOF;
 	/* nothing to be tried: the recording was the only run */
 	return result->runs > 0 ? result->status : output->recorded_status;
+}
+
+/* Races that this hunt has not met itself. */
+static void hunting_say_earlier(const struct hunting_output *output,
+				struct strbuf *line)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < output->races.count; i++) {
+		const struct race *race = hunting_race_at(output, i)->race;
+
+		count += race->earlier &&
+			 race_counts(race, output->text.ignore_unlikely);
+	}
+	if (count == 0)
+		return;
+	strbuf_add(line, ", ");
+	text_add_count(line, count);
+	strbuf_add(line, " of an earlier hunt");
+}
+
+static void hunting_say_changed(const struct hunting_output *output)
+{
+	struct strbuf line = { 0 };
+
+	if (output->changed == 0)
+		return;
+	text_add_plural(&line, output->changed, "race");
+	strbuf_add(&line,
+		   " of an earlier hunt not reported: in other builds of "
+		   "the files; a hunt with this store as --since tries "
+		   "what has changed");
+	log_warn("%s", strbuf_text(&line));
+	strbuf_deinit(&line);
 }
 
 static void hunting_say(const struct hunting_output *output,
@@ -538,11 +638,14 @@ static void hunting_say(const struct hunting_output *output,
 	if (output->config->quiet)
 		return;
 	judge_remarks(output->config->judge);
+	hunting_say_changed(output);
 	strbuf_add(&line, "SUMMARY: racewatch: ");
 	text_add_plural(&line, sum->races, "race");
 	strbuf_add(&line, " (");
 	text_add_count(&line, sum->races_new);
-	strbuf_add(&line, " new); ");
+	strbuf_add(&line, " new");
+	hunting_say_earlier(output, &line);
+	strbuf_add(&line, "); ");
 	hunting_add_counts(&line, counts);
 	strbuf_add(&line, "; ");
 	text_add_plural(&line, result->runs, "run");
@@ -576,6 +679,8 @@ struct error *hunting_output_finish(struct hunting_output *output,
 	struct error *err = outcomes_count(outcomes, &counts);
 
 	hunting_write_run(output);
+	if (!err)
+		err = hunting_output_earlier(output, outcomes);
 	hunting_write_again(output);
 	if (!err)
 		err = hunting_write_targets(output, outcomes);

@@ -56,6 +56,7 @@ struct hunting_output {
 	struct run_hunt hunt; /* without progress; set when it is known */
 	int recorded_status; /* of the command in the recording; 0: not known */
 	uint64_t candidates[CANDIDATE_RESULTS]; /* what came of them */
+	uint64_t changed; /* races of earlier hunts whose files have changed */
 	bool run_written;
 	bool failed; /* writing has, and that was told */
 };
@@ -67,6 +68,13 @@ struct error *hunting_output_init(struct hunting_output *output,
 bool hunting_output_deinit(struct hunting_output *output);
 
 struct hunt_sink hunting_output_sink(struct hunting_output *output);
+
+/*
+ * Tell the races that the store has of earlier hunts, and of others that share it
+ * (hunt/earlier.h), unless they are told already: before the hunt, and at its end.
+ */
+struct error *hunting_output_earlier(struct hunting_output *output,
+				     struct outcomes *outcomes);
 
 /*
  * The end: the sides, and the summary. *ret_status is what racewatch exits with

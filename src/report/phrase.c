@@ -331,6 +331,8 @@ void phrase_add_evidence(struct strbuf *line, const struct race *race,
 {
 	strbuf_add(line, race_evidence_name(race->evidence));
 	text_add_bracketed(line, race->backend);
+	if (race->earlier)
+		strbuf_add(line, " by an earlier hunt");
 	strbuf_add(line, ", ");
 	if (race->evidence == EVIDENCE_REPORTED) {
 		strbuf_add(line, "not seen by racewatch; reported ");

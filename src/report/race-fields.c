@@ -308,6 +308,7 @@ static const struct field race_field_list[] = {
 	{ "stall_us", FIELD_US, AT(stall_ns) },
 	{ "elapsed_us", FIELD_US, AT(elapsed_ns) },
 	{ "target", FIELD_COUNT, AT(target), .known = has_target },
+	{ "earlier", FIELD_BOOL, FIELD_BOTH, AT(earlier) },
 	{ "recorded", FIELD_OBJECT, AT(recorded), .of = &recorded_fields,
 	  .known = has_recording },
 	{ NULL, FIELD_TEXT, AT(refuted) },

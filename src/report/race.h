@@ -147,6 +147,7 @@ struct race {
 	uint64_t stall_ns;
 	uint64_t elapsed_ns; /* from when it was held to the conflict */
 	uint64_t target; /* of a hunt, that it was met at; 0: of none */
+	bool earlier; /* a hunt before this one has met it, as its store says */
 	struct recorded recorded; /* by a hunt; else all zero */
 	char fingerprint[33]; /* hex, by names */
 	char fingerprint_code[33]; /* hex, by build-id and offset */

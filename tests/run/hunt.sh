@@ -181,11 +181,21 @@ is "with a store" "$status" 66
 cp "$report" "$work/first.jsonl"
 is "its recording is kept" "$(compgen -G "$work/trace/trace.*" | wc -l)" 1
 run hunt --store "$work/store" -o "$report" -- "$T/listing1.O2"
-is "a finished hunt makes no run, and has met no race" "$status" 0
+is "a finished hunt makes no run, and reports the race that it has met" \
+	"$status" 66
 matches "and says so" "$work/err" "goes on"
-matches "no run" "$work/err" "; 0 runs"
+matches "no run" "$work/err" \
+	"1 race \(1 new, 1 of an earlier hunt\); .*; 0 runs"
+has "the race is there" "$report" type=race earlier=true evidence=provoked \
+	'sides.*.frames.*.function=bare_write'
+has "and its side" "$report" type=target outcome=provoked race_id=1
+matches "its evidence is of the earlier hunt" "$work/err" \
+	"evidence *provoked \(.*\) by an earlier hunt,"
 has "what came of its sides is told again" "$report" type=target \
 	outcome=provoked
+run hunt --store "$work/store" --baseline "$work/first.jsonl" -- \
+	"$T/listing1.O2"
+is "unless it is in the baseline" "$status" 0
 run hunt --trace "$work/trace" -o "$report" --hold 500ms -- "$T/listing1.O2"
 is "of a recording" "$status" 66
 has "both orders of the race were run" "$report" type=race \
@@ -196,13 +206,41 @@ is "no time for any: 65" "$status" 65
 is "one side, and it is not tried" \
 	"$(records --count "$report" type=target outcome=pending)" 1
 
-# the same build has nothing to be tried; in another one, what has changed is
-run hunt --trace "$work/trace" --since "$work/store" -o "$report" -- \
-	"$T/listing1.O2"
-is "since the same build" "$status" 0
+# In the same build there is nothing to be tried, except for the side whose race is
+# with an access that was not recorded; in another one, what has changed is.
+run hunt --trace "$work/trace" --since "$work/store" -o "$report" \
+	--hold 500ms -- "$T/listing1.O2"
+is "since the same build" "$status" 66
+is "every side is unchanged but one" "$(records --count "$report" \
+	type=target outcome!=unchanged)" 1
+has "which has met code that was not recorded" "$report" type=target \
+	outcome=provoked side.function=first_write
+has "as it does again" "$report" type=race earlier=false
+run hunt --store "$work/bare" -o "$report" --hold 500ms -- \
+	"$T/messages.O2" bare
+is "a race of two recorded accesses" "$status" 66
+races=$(last_of id "$report" | sort -u | grep -c .)
+run hunt --since "$work/bare" --store "$work/again" -o "$report" -- \
+	"$T/messages.O2" bare
+is "since the same build: the race is reported" "$status" 66
 is "every side is unchanged" "$(records --count "$report" type=target \
 	outcome!=unchanged)" 0
+is "so are all races" "$(last_of id "$report" | sort -u | grep -c .)" "$races"
+is "none is of this hunt" "$(records --count "$report" type=race \
+	earlier=false)" 0
 matches "no run is made" "$work/err" "; 0 runs"
+run hunt --since "$work/again" -o "$report" -- "$T/messages.O2" bare
+is "and since that, once more" "$status" 66
+# a store of another build
+cp "$T/messages.O2" "$work/rebuilt"
+run hunt --store "$work/other" --hold 500ms -- "$work/rebuilt" bare
+is "a race of a copy" "$status" 66
+cp "$T/messages.twin" "$work/rebuilt"
+run hunt --store "$work/other" -o "$report" -- "$work/rebuilt" bare
+is "which is another program now: nothing is proved" "$status" 65
+is "and no race" "$(races_in "$report")" 0
+matches "that is told" "$work/err" \
+	"races? of an earlier hunt not reported: in other builds of the files"
 mkdir "$work/changed"
 perl -0777 -pe 's/(\xc7\x05.{4})\x01\0\0\0/$1\x07\0\0\0/s' \
 	"$T/listing1.O2" >"$work/changed/listing1.O2"

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "sample-target.h"
+#include "store/store.h"
 
 static char folder[40], path[64], old_path[64];
 static char *command[] = { "./cache", "--all", NULL };
@@ -223,8 +224,10 @@ static void what_a_killed_process_had_is_claimed_again(void **state)
 
 static void what_has_not_changed_is_not_tried(void **state)
 {
+	struct vec records = VEC_INIT(struct target_record);
 	struct outcomes *old;
-	uint64_t count = 9;
+	struct store *store;
+	uint64_t count = 9, side = 9;
 
 	(void)state;
 	assert_null(outcomes_open(old_path, command, &old));
@@ -235,10 +238,30 @@ static void what_has_not_changed_is_not_tried(void **state)
 	save(old, 3, TARGET_PENDING);
 	outcomes_close(old);
 	add(outcomes, 4);
-	assert_null(outcomes_since(outcomes, old_path, &count));
-	assert_int_equal(count, 2);
+	assert_null(outcomes_open_old(old_path, &store));
+	assert_null(outcomes_since(outcomes, store, &count));
+	assert_int_equal(count, 1);
+	/* what has met a race is left out by itself */
+	assert_null(outcomes_load_met(store, &records));
+	assert_int_equal(records.count, 1);
+	assert_null(outcomes_leave_out(outcomes, vec_at(&records, 0), &count,
+				       &side));
+	assert_int_equal(count, 1);
+	assert_int_equal(side, 1);
+	assert_null(outcomes_leave_out(outcomes, vec_at(&records, 0), &count,
+				       &side));
+	assert_int_equal(count, 0);
+	assert_int_equal(side, 0);
+	target_record_deinit(vec_at(&records, 0));
+	vec_clear(&records);
+	store_close(store);
 	claims(outcomes, 9, "cd");
 	counts_are(2, 0, 0);
+	/* the race is theirs now */
+	assert_null(outcomes_load_met(outcomes_store(outcomes), &records));
+	assert_int_equal(records.count, 1);
+	target_record_deinit(vec_at(&records, 0));
+	vec_deinit(&records);
 }
 
 static void is_refused(struct error *err, enum error_kind kind,
@@ -256,7 +279,7 @@ static void other_stores_are_refused(void **state)
 	char *shorter[] = { "./cache", NULL };
 	char *longer[] = { "./cache", "--all", "x", NULL };
 	struct outcomes *other;
-	uint64_t count;
+	struct store *old;
 	FILE *file = fopen(old_path, "w");
 
 	(void)state;
@@ -268,10 +291,9 @@ static void other_stores_are_refused(void **state)
 	fclose(file);
 	is_refused(outcomes_open(old_path, command, &other), ERROR_FORMAT,
 		   old_path);
-	is_refused(outcomes_since(outcomes, old_path, &count), ERROR_FORMAT,
-		   old_path);
+	is_refused(outcomes_open_old(old_path, &old), ERROR_FORMAT, old_path);
 	unlink(old_path);
-	is_refused(outcomes_since(outcomes, old_path, &count), ERROR_USAGE,
+	is_refused(outcomes_open_old(old_path, &old), ERROR_USAGE,
 		   "no store of a hunt");
 }
 

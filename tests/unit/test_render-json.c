@@ -173,7 +173,7 @@ static void race_with_everything_known(void **state)
 		{ "status", "\"known\"" }, { "runs", "2" },
 		{ "hosts", "[\"alpha\",\"beta\"]" }, { "stall_us", "1000" },
 		{ "elapsed_us", "401" }, { "target", "null" },
-		{ "recorded", "null" });
+		{ "earlier", "false" }, { "recorded", "null" });
 	MEMBERS_ARE(variable, { "name", "\"shards[3].used\"" },
 		    { "symbol", "\"shards\"" }, { "offset", "56" },
 		    { "type", "\"long\"" }, { "container", "\"struct shard\"" },
@@ -236,7 +236,7 @@ static void what_is_unknown_is_null(void **state)
 	member_is(record, "backend", "null");
 	member_is(record, "pid", "null");
 	member_is(record, "evidence", "\"value-change\"");
-	assert_int_equal(json_object_size(record), 31);
+	assert_int_equal(json_object_size(record), 32);
 	MEMBERS_ARE(variable, { "name", "null" }, { "symbol", "null" },
 		    { "offset", "null" }, { "type", "null" },
 		    { "container", "null" }, { "file", "null" },
