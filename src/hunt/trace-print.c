@@ -40,6 +40,34 @@ static void add_line(struct strbuf *text, const char *line)
 	strbuf_add(text, "\n");
 }
 
+/* What there was none of is not told. */
+static void print_dropped(struct strbuf *text, const struct trace_end *end)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} parts[] = {
+		{ end->starved_cells, " accesses for want of memory" },
+		{ end->dropped_cells - end->starved_cells,
+		  " accesses to bytes that many instructions access" },
+		{ end->dropped_stacks, " stacks" },
+		{ end->dropped_locksets, " sets of locks" },
+		{ end->dropped_events, " events" },
+	};
+	const char *before = "  not recorded: ";
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (parts[i].count == 0)
+			continue;
+		strbuf_add(text, before);
+		text_add_count(text, parts[i].count);
+		strbuf_add(text, parts[i].what);
+		before = ", ";
+	}
+	if (before[0] == ',')
+		strbuf_add(text, "\n");
+}
+
 static void print_counts(struct printing *printing)
 {
 	const struct trace_end *end = &printing->recording->end;
@@ -63,17 +91,8 @@ static void print_counts(struct printing *printing)
 	text_add_plural(text, end->granules, "granule");
 	strbuf_add(text, " of 8 bytes shared, ");
 	text_add_plural(text, printing->recording->cells.count, "cell");
-	strbuf_add(text, "\n  not recorded: ");
-	text_add_count(text, end->dropped_cells);
-	strbuf_add(text, " accesses (");
-	text_add_count(text, end->starved_cells);
-	strbuf_add(text, " for want of memory), ");
-	text_add_count(text, end->dropped_stacks);
-	strbuf_add(text, " stacks, ");
-	text_add_count(text, end->dropped_locksets);
-	strbuf_add(text, " locksets, ");
-	text_add_count(text, end->dropped_events);
-	add_line(text, " events");
+	strbuf_add(text, "\n");
+	print_dropped(text, end);
 }
 
 static void print_unable(struct printing *printing)

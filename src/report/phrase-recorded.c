@@ -29,8 +29,8 @@ void phrase_add_locks(struct strbuf *line, const struct recorded_access *access)
 	const struct vec *locks = &access->locks;
 
 	if (locks->count == 0)
-		strbuf_add(line,
-			   access->locks_unknown ? "locks unknown" : "no lock");
+		strbuf_add(line, access->locks_unknown ? "locks unknown"
+						       : "no known lock");
 	for (size_t i = 0; i < locks->count; i++) {
 		strbuf_add(line, i ? ", " : "");
 		phrase_add_lock(line, vec_at(locks, i));
@@ -43,6 +43,10 @@ void phrase_add_held(struct strbuf *line, const struct race_side *side)
 
 	if (access->first == 0) {
 		strbuf_add(line, "unknown, as it does not show this access");
+		return;
+	}
+	if (access->locks.count == 0 && !access->locks_unknown) {
+		strbuf_add(line, "no lock that the recorder knows");
 		return;
 	}
 	phrase_add_locks(line, access);

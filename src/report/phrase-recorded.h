@@ -14,13 +14,14 @@ struct strbuf;
 
 /* "mutex shards[3].lock", "rwlock at 0x4c0c0 (for reading)" */
 void phrase_add_lock(struct strbuf *line, const struct recorded_lock *lock);
-/* All of its locks, separated by commas; or "no lock", or "locks unknown" */
+/* All of its locks, separated by commas; or "no known lock", or "locks unknown" */
 void phrase_add_locks(struct strbuf *line,
 		      const struct recorded_access *access);
 
 /*
  * The locks of a side of a race that has a recording; "unknown, as it does not
- * show this access"; "locks unknown, as they were not recorded".
+ * show this access"; "no lock that the recorder knows"; "locks unknown, as they
+ * were not recorded".
  */
 void phrase_add_held(struct strbuf *line, const struct race_side *side);
 

@@ -142,7 +142,7 @@ static void append_locks(struct object *result, json_t *array,
 	}
 }
 
-/* "12: thread 0 wrote, in memset; no lock" */
+/* "12: thread 0 wrote, in memset; no known lock" */
 static void append_access(struct object *result, json_t *array,
 			  const struct recorded_access *access)
 {

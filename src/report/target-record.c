@@ -250,6 +250,9 @@ static void say_tries(struct strbuf *line, const struct target_record *record)
 		text_add_count(line, outcome->reached);
 		strbuf_add(line, " of ");
 		text_add_plural(line, record->side.ordinal + 1, "execution");
+		if (outcome->reached > record->side.ordinal)
+			strbuf_add(line, ", but only while no thread could be "
+					 "held there,");
 		break;
 	case TARGET_TIMEOUT:
 		strbuf_add(line, ": held ");

@@ -8,9 +8,9 @@
  *	  block       of 48 bytes, allocated in the recording by thread 0 at
  *	      #0  make_shard  cache.c:14
  *	  history     of these bytes in the recording, by number of the access
- *	    12  thread 0    wrote           make_shard   cache.c:15  no lock
+ *	    12  thread 0    wrote           make_shard   cache.c:15  no known lock
  *	    90  thread 0.0  read and wrote  shard_add    cache.c:25  mutex lock; ...
- *	    95  thread 0.1  read and wrote  shard_evict  cache.c:31  no lock
+ *	    95  thread 0.1  read and wrote  shard_evict  cache.c:31  no known lock
  */
 #ifndef REPORT_TEXT_RECORDED_H
 #define REPORT_TEXT_RECORDED_H

@@ -47,7 +47,7 @@ for recorder in $recorders; do
 	is "locks are unknown, $recorder" \
 		"$(($(grep -c 'locks unknown' "$work/err") > 0))" "$unknown"
 	is "or none, $recorder" \
-		"$(($(grep -c 'no lock$\|no lock;' "$work/err") > 0))" "$none"
+		"$(($(grep -c 'no known lock$\|no known lock;' "$work/err") > 0))" "$none"
 	sides=$(records --count "$report" type=target)
 	is "in the report, too, $recorder" "$(records --count "$report" \
 		type=target 'side.recorded.accesses.*.locks=null')" \

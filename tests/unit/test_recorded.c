@@ -161,7 +161,8 @@ static void locks_are_told_of_each_side(void **state)
 	sample_recorded_access(&race.recorded, 99, 2, "0.1", "shard_evict", 12,
 			       0x1216);
 	attach(1);
-	is_written(second_side, "    held in the recording: no lock\n");
+	is_written(second_side, "    held in the recording: no lock that the "
+				"recorder knows\n");
 	race.sides[1].recorded.locks_unknown = true;
 	is_written(second_side, "    held in the recording: locks unknown, as "
 				"they were not recorded\n");
@@ -219,7 +220,7 @@ static void unknown_locks_are_told_in_each_format(void **state)
 		assert_null(formats[i]->race(&golden.renderer, &race));
 		golden_finish(&golden);
 		assert_non_null(strstr(golden.text, "locks unknown"));
-		assert_null(strstr(golden.text, "no lock"));
+		assert_null(strstr(golden.text, "no known"));
 		free(golden.text);
 	}
 }
@@ -235,12 +236,12 @@ static void block_and_history_are_told(void **state)
 		"  history     of these bytes in the recording, by number of "
 		"the access\n"
 		"    12  thread 0    wrote, in memset                make_shard"
-		"  cache.c:10  no lock\n"
+		"  cache.c:10  no known lock\n"
 		"    90  thread 0.3  read and wrote                  shard_add "
 		"  cache.c:11  mutex shards[3].lock, rwlock at 0x10c0c0 (for "
 		"reading); 3 times up to 4000; stalled here\n"
 		"    95  thread 0.1  read, atomic, in a system call  report    "
-		"  cache.c:30  no lock\n"
+		"  cache.c:30  no known lock\n"
 		"    and 2 more\n");
 }
 

@@ -19,17 +19,26 @@
 #include "report/render.h"
 #include "sample-target.h"
 
-static void is_said(unsigned int result, const char *expected)
+/* reached: that many executions; 0: as many as usual */
+static void is_said_of(uint64_t reached, unsigned int result,
+		       const char *expected)
 {
 	struct target_record record;
 	struct strbuf line = { 0 };
 
 	target_record_init(&record);
 	sample_target(&record, result);
+	if (reached > 0)
+		record.outcome.reached = reached;
 	target_say_outcome(&line, &record);
 	assert_string_equal(strbuf_text(&line), expected);
 	strbuf_deinit(&line);
 	target_record_deinit(&record);
+}
+
+static void is_said(unsigned int result, const char *expected)
+{
+	is_said_of(0, result, expected);
 }
 
 static void each_outcome_is_said(void **state)
@@ -40,6 +49,9 @@ static void each_outcome_is_said(void **state)
 				 "4c1f5dc13c24409f7bb0105291fc0a06 in 2 runs");
 	is_said(TARGET_ORDERED, "ordered by a mutex in 2 runs");
 	is_said(TARGET_UNREACHED, "unreached: 2 of 4 executions in 2 runs");
+	is_said_of(4, TARGET_UNREACHED,
+		   "unreached: 4 of 4 executions, but only while no thread "
+		   "could be held there, in 2 runs");
 	is_said(TARGET_TIMEOUT, "timeout: held 45.0 ms in 2 runs");
 	is_said(TARGET_UNCHANGED, "unchanged in 2 runs");
 }
