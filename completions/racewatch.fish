@@ -206,7 +206,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from report' -s h -l help -d 'P
 complete -c racewatch -n '__fish_seen_subcommand_from report' -s V -l version -d 'Print the version'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -F
 
-complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l budget -x -d 'Begin no run after this time'
+complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l budget -x -d 'End the hunt after this time'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -s j -l jobs -x -d 'Runs at a time'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l hold -x -d 'How long a thread is held'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l timeout -x -d 'End a run after this time'
@@ -227,6 +227,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l candidates -r -F 
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l targets -r -F -d 'Provoke the targets of this report'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l program -x -d 'Hunt only in this program'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l sides -x -d 'Try only this many sides'
+complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l min-tried -x -d 'Fail when fewer of the sides were tried'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l backend -x -a 'auto perf ptrace' -d 'How accesses are noticed'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l replay -x -a 'on off auto' -d 'Run races again in other orders'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l replay-instances -x -d 'Replays of each race, at most'

@@ -42,8 +42,8 @@ struct hunt_options {
 	const char *store, *since, *backend, *transfer, *candidates;
 	const char *until_exit_of;
 	struct vec include; /* of const char * */
-	uint64_t trace_memory, transfer_window, executions, sides, budget_ns,
-		jobs, hold_ns, timeout_ns;
+	uint64_t trace_memory, transfer_window, executions, sides, min_tried,
+		budget_ns, jobs, hold_ns, timeout_ns;
 	bool verbose, record_code, show_ordered;
 	struct candidates *wanted; /* of --candidates; NULL: without it */
 	/* the options as given */
@@ -64,7 +64,7 @@ static const char *const hunt_transfer_words[] = { "auto", "off", "on", NULL };
 static const struct option_def hunt_defs[] = {
 	{ .name = "--budget",
 	  .arg = "TIME",
-	  .help = "begin no run after this time",
+	  .help = "end the hunt after this time",
 	  .type = OPTION_DURATION,
 	  .offset = AT(budget_ns),
 	  .min = CLOCK_NS_PER_MS },
@@ -188,6 +188,13 @@ static const struct option_def hunt_defs[] = {
 		  "all)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(sides) },
+	{ .name = "--min-tried",
+	  .arg = "PERCENT",
+	  .help = "exit with 65 if fewer of the sides were tried to the end "
+		  "and no race was met (default 0: if none was)",
+	  .type = OPTION_UINT64,
+	  .offset = AT(min_tried),
+	  .max = 100 },
 	{ .name = "--backend",
 	  .arg = "NAME",
 	  .help = "how threads are watched: auto, perf or ptrace (default "
@@ -278,11 +285,21 @@ static const char *hunt_recorder(const struct hunt_options *options)
 		       : "auto";
 }
 
+/* In less than this, no side can be tried: the recording is all that is wanted. */
+static const uint64_t HUNT_BUDGET_LEAST_NS = CLOCK_NS_PER_S;
+
+static uint64_t hunt_deadline_ns(const struct hunt_config *config)
+{
+	return config->budget_ns < HUNT_BUDGET_LEAST_NS
+		       ? 0
+		       : config->asked_ns + config->budget_ns;
+}
+
 static struct hunt_sources hunt_sources(const struct hunt_options *options,
-					char *const *argv)
+					const struct hunt_config *config)
 {
 	return (struct hunt_sources){
-		.argv = argv,
+		.argv = config->run.argv,
 		.targets = options->targets,
 		.trace = options->trace,
 		.keep_trace = options->keep_trace,
@@ -295,6 +312,7 @@ static struct hunt_sources hunt_sources(const struct hunt_options *options,
 		.include = options->include.items,
 		.include_count = options->include.count,
 		.timeout_ns = options->timeout_ns,
+		.deadline_ns = hunt_deadline_ns(config),
 		.until_exit_of = options->until_exit_of,
 		.program = options->program,
 		.candidates = options->wanted,
@@ -409,8 +427,7 @@ static struct error *hunt_in_outcomes(const struct hunt_options *options,
 				      struct hunting_output *output,
 				      int *ret_status)
 {
-	const struct hunt_sources sources =
-		hunt_sources(options, config->run.argv);
+	const struct hunt_sources sources = hunt_sources(options, config);
 	const struct hunt_sink sink = hunting_output_sink(output);
 	struct hunt_result result;
 	struct hunt_found found;
@@ -429,6 +446,7 @@ static struct error *hunt_in_outcomes(const struct hunt_options *options,
 		.bare_exit = (uint32_t)found.bare_status,
 	};
 	output->recorded_status = found.status;
+	output->recording_cut = found.cut;
 	err = hunting_output_earlier(output, outcomes);
 	if (err)
 		return err;
@@ -497,6 +515,7 @@ static struct error *hunt_judged(const struct hunt_options *options,
 		.candidates = options->wanted,
 		.judge = judge,
 		.error_exitcode = reporting->error_exitcode,
+		.min_tried = options->min_tried,
 	};
 	const struct hunt_config config = {
 		.run = { .argv = argv,

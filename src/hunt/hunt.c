@@ -46,6 +46,8 @@ struct hunting {
 	bool alone; /* that batch is one side, tried alone */
 	struct symbolizer *symbolizer;
 	bool shares; /* others have claimed sides, or may do so now */
+	uint64_t longest_ns; /* the longest hold that was asked for */
+	bool cut; /* the runs that go on were ended, since the time is over */
 	uint64_t begun_ns;
 	uint64_t
 		at_once; /* runs that the processors have room for; 0: not known */
@@ -97,6 +99,8 @@ static bool hunting_give(struct hunting *hunting, size_t i, struct vec *batch,
 	uint64_t id = side.id;
 
 	holds[batch->count] = tries_hold_ns(&hunting->tries, &side);
+	if (holds[batch->count] > hunting->longest_ns)
+		hunting->longest_ns = holds[batch->count];
 	if (!vec_push(&hunting->out, &side))
 		return false;
 	vec_remove(&hunting->claimed, i);
@@ -322,7 +326,11 @@ static struct error *hunting_target(struct hunting *hunting,
 	if (!side)
 		return NULL;
 	hunting->alone = tries_is_alone(&hunting->tries, side);
-	if (!tries_ended(&hunting->tries, side, outcome))
+	/* of a run that was cut, only what came counts */
+	if (hunting->cut && outcome->result == TARGET_UNREACHED)
+		outcome->result = TARGET_PENDING;
+	if (!(hunting->cut && outcome->result == TARGET_PENDING) &&
+	    !tries_ended(&hunting->tries, side, outcome))
 		return error_nomem;
 	planned_tried(&hunting->planned, hunting->alone,
 		      outcome->result != TARGET_PENDING,
@@ -476,7 +484,7 @@ static void hunting_ran(struct hunting *hunting, const struct run_summary *run)
 	if (result->runs++ == 0)
 		hunting_measure(hunting, run);
 	planned_ran(&hunting->planned, hunting->alone, run->elapsed_ns);
-	if (status == 0)
+	if (status == 0 || hunting->cut)
 		return;
 	if (result->failed++ == 0)
 		result->status = status;
@@ -498,6 +506,12 @@ static struct error *hunting_receive(struct hunting *hunting,
 			hunting_ran(hunting, &record.summary);
 	}
 	report_record_deinit(&record);
+	/* one that was ended before it had begun its run has ended, too */
+	if (err && hunting->cut && err->kind == ERROR_OTHER) {
+		error_free(err);
+		err = NULL;
+		worker->busy = false;
+	}
 	return hunting_tell(hunting, err);
 }
 
@@ -583,6 +597,36 @@ static void hunting_signals(struct hunting *hunting)
 	}
 }
 
+/* Until the runs that go on are ended: a hold that has begun may come to its end. */
+static uint64_t hunting_rest_ns(const struct hunting *hunting)
+{
+	const struct hunt_config *config = hunting->config;
+	uint64_t used = clock_now_ns() - config->asked_ns;
+	uint64_t all = config->budget_ns + hunting->longest_ns;
+
+	if (config->budget_ns == 0 || hunting->cut)
+		return UINT64_MAX;
+	return all > used ? all - used : 0;
+}
+
+static void hunting_cut(struct hunting *hunting)
+{
+	if (hunting_rest_ns(hunting) > 0)
+		return;
+	hunting->cut = true;
+	for (uint64_t i = 0; i < hunting->config->jobs; i++) {
+		if (hunting->workers[i].busy)
+			kill(hunting->workers[i].pid, SIGTERM);
+	}
+}
+
+static int hunting_tick_ms(const struct hunting *hunting)
+{
+	uint64_t rest_ms = hunting_rest_ns(hunting) / CLOCK_NS_PER_MS;
+
+	return rest_ms < HUNT_TICK_MS ? (int)rest_ms + 1 : HUNT_TICK_MS;
+}
+
 /* Wait for a run to end, a signal, or a second. */
 static struct error *hunting_wait(struct hunting *hunting)
 {
@@ -599,9 +643,11 @@ static struct error *hunting_wait(struct hunting *hunting)
 	if (!err) {
 		fds[jobs] = (struct pollfd){ .fd = hunting->signals,
 					     .events = POLLIN };
-		if (poll(fds, jobs + 1, HUNT_TICK_MS) < 0 && errno != EINTR)
+		if (poll(fds, jobs + 1, hunting_tick_ms(hunting)) < 0 &&
+		    errno != EINTR)
 			err = error_os(errno, "poll");
 		hunting_signals(hunting);
+		hunting_cut(hunting);
 	}
 	for (size_t i = 0;
 	     !err && i < jobs && hunting->result->end != HUNT_INTERRUPTED;

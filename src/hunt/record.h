@@ -19,6 +19,11 @@ enum { RECORD_EXECUTIONS = 10 };
 struct record_options {
 	uint64_t memory; /* bytes for the tables of accesses; 0: 128 MiB */
 	uint64_t timeout_ns; /* then the command is ended; 0: never */
+	/*
+	 * When all is to be over, by clock_now_ns(); 0: never. By recorders_run()
+	 * alone, which gives a recorder half of the time until then.
+	 */
+	uint64_t deadline_ns;
 	const char *
 		until_exit_of; /* the client (session/companion.h); NULL: none */
 	bool silent; /* the client has no standard streams but /dev/null */

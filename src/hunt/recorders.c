@@ -20,6 +20,25 @@
 /* CPU time of a run from which the recorder's slow-down can be told. */
 static const uint64_t RECORDERS_BARE_NS = 50 * CLOCK_NS_PER_MS;
 
+/* It takes a recorder so long to begin. */
+static const uint64_t RECORDERS_LEAST_NS = CLOCK_NS_PER_S;
+
+/* Such a part of the time until the deadline, or the time of a run. */
+static uint64_t limit_ns(const struct record_options *options, uint64_t part)
+{
+	uint64_t now = clock_now_ns(), left = 0;
+
+	if (options->deadline_ns == 0)
+		return options->timeout_ns;
+	if (options->deadline_ns > now)
+		left = (options->deadline_ns - now) / part;
+	if (left < RECORDERS_LEAST_NS)
+		left = RECORDERS_LEAST_NS;
+	return options->timeout_ns && options->timeout_ns < left
+		       ? options->timeout_ns
+		       : left;
+}
+
 /*
  * The command by itself, without its output: what it costs and how it ends, to
  * compare with. It is ended after the time of a run, too. The status is -1 if it is
@@ -42,6 +61,7 @@ static struct error *run_bare(char *const *argv,
 		_exit(EXIT_NOT_FOUND);
 	}
 	silent.silent = true;
+	silent.timeout_ns = limit_ns(options, 4);
 	ret->status = -1;
 	if (pid > 0)
 		err = record_await(pid, &silent, ret);
@@ -61,15 +81,26 @@ compare(struct error *(*run)(char *const *argv, const char *folder,
 	const struct record_options *options, struct recorders_result *ret)
 {
 	struct record_result bare = { 0 };
+	struct record_options limited = *options;
 	struct error *err = run_bare(argv, options, &bare);
 
+	limited.timeout_ns = limit_ns(options, 2);
 	if (!err)
-		err = run(argv, folder, options, &ret->run);
+		err = run(argv, folder, &limited, &ret->run);
 	if (err)
 		return err;
+	if (ret->run.timed_out && limited.timeout_ns != options->timeout_ns)
+		ret->cut_ns = limited.timeout_ns;
 	ret->bare_status = bare.status;
-	/* of a short run, most is the recorder's own start */
-	if (bare.cpu_ns >= RECORDERS_BARE_NS)
+	/* how it ends is not known then: the recorded run should end well */
+	ret->failed = bare.timed_out && options->deadline_ns > 0 &&
+		      !ret->run.timed_out && ret->run.status != 0;
+	/*
+	 * Of a short run, most is the recorder's own start. One that takes less than
+	 * the command by itself was ended, or has given up.
+	 */
+	if (bare.cpu_ns >= RECORDERS_BARE_NS && !bare.timed_out &&
+	    !ret->run.timed_out && ret->run.cpu_ns >= bare.cpu_ns)
 		ret->slow_down = (double)ret->run.cpu_ns / (double)bare.cpu_ns;
 	return NULL;
 }
@@ -95,7 +126,15 @@ static struct error *by_breakpoints(char *const *argv, const char *folder,
 				    const struct record_options *options,
 				    struct recorders_result *ret)
 {
-	return record_by_stops(argv, folder, options, &ret->run);
+	struct record_options limited = *options;
+	struct error *err;
+
+	limited.timeout_ns = limit_ns(options, 2);
+	err = record_by_stops(argv, folder, &limited, &ret->run);
+	if (!err && ret->run.timed_out &&
+	    limited.timeout_ns != options->timeout_ns)
+		ret->cut_ns = limited.timeout_ns;
+	return err;
 }
 
 struct recorder_kind {
@@ -160,7 +199,7 @@ static struct error *has_failed(const char *folder,
 	*ret = false;
 	*ret_reason = NULL;
 	/* the command by itself has ended within the time of a run */
-	if (result->bare_status < 0 ||
+	if ((result->bare_status < 0 && !result->failed) ||
 	    (!result->run.timed_out &&
 	     result->bare_status == result->run.status))
 		return NULL;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "hunt/earlier.h"
 #include "hunt/kept.h"
 #include "hunt/outcomes.h"
@@ -19,6 +20,7 @@
 #include "hunt/transfer-tell.h"
 #include "report/read.h"
 #include "report/record.h"
+#include "report/text.h"
 
 static void sides_free(struct vec *sides)
 {
@@ -69,12 +71,31 @@ static struct error *sides_of_trace(const struct hunt_sources *sources,
 	return hunt_targets_from_traces(dir, &pairing, sides, &ret->totals);
 }
 
+static void warn_of_end(const struct recorders_result *result)
+{
+	struct strbuf time = { 0 };
+
+	if (!result->run.timed_out)
+		return;
+	text_add_time(&time, result->cut_ns);
+	if (result->cut_ns)
+		log_warn("the recorded run was ended after %s, by --budget: "
+			 "what came until then counts, and what comes later is "
+			 "not hunted",
+			 strbuf_text(&time));
+	else
+		log_warn("the recorded run was ended by --timeout: what came "
+			 "until then counts");
+	strbuf_deinit(&time);
+}
+
 static struct error *record(const struct hunt_sources *sources, const char *dir,
 			    struct hunt_found *ret)
 {
 	const struct record_options options = {
 		.memory = sources->trace_memory,
 		.timeout_ns = sources->timeout_ns,
+		.deadline_ns = sources->deadline_ns,
 		.until_exit_of = sources->until_exit_of,
 		.code = sources->code,
 		.window = sources->window,
@@ -89,9 +110,8 @@ static struct error *record(const struct hunt_sources *sources, const char *dir,
 
 	if (err)
 		return err;
-	if (result.run.timed_out)
-		log_warn("the recorded run was ended by --timeout: what came "
-			 "until then counts");
+	warn_of_end(&result);
+	ret->cut = result.run.timed_out;
 	ret->recorded = true;
 	ret->recorder = result.name;
 	ret->slow_down = result.slow_down;

@@ -24,6 +24,7 @@ struct hunt_sources {
 	const char *keep_trace; /* a folder for the recording; NULL: none */
 	const char *recorder; /* "auto" or its name */
 	uint64_t timeout_ns; /* of the recorded run; 0: none */
+	uint64_t deadline_ns; /* as struct record_options has it */
 	const char
 		*until_exit_of; /* the client (session/companion.h); or NULL */
 	uint64_t trace_memory; /* bytes for the recorder; 0: its own */
@@ -52,6 +53,7 @@ struct hunt_found {
 	 */
 	int bare_status, recorded_status;
 	int status; /* of the recorded run; 0: it was ended, or none was made */
+	bool cut; /* it was ended, by its time */
 	bool paired; /* totals are those of the recording */
 	struct hunt_totals totals;
 	uint64_t sides; /* that are in the store now */

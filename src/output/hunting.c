@@ -575,6 +575,21 @@ static bool hunting_missed_all(const struct hunting_output *output)
 		       0;
 }
 
+static bool hunting_proves_nothing(const struct hunting_output *output,
+				   const struct hunt_result *result,
+				   const struct outcomes_counts *counts)
+{
+	uint64_t tried = counts->sides - counts->results[TARGET_PENDING];
+
+	/* a recording that came to its end has no sides where nothing conflicts */
+	if (tried == 0 && (counts->sides > 0 || output->recording_cut))
+		return true;
+	if (tried * 100 < output->config->min_tried * counts->sides)
+		return true;
+	return hunting_missed_all(output) ||
+	       (output->changed > 0 && result->runs == 0);
+}
+
 /* Where every side has an outcome, the command's own status is the last word. */
 static int hunting_status(const struct hunting_output *output,
 			  const struct hunt_result *result,
@@ -585,10 +600,7 @@ static int hunting_status(const struct hunting_output *output,
 		return (int)output->config->error_exitcode;
 	if (result->end == HUNT_INTERRUPTED)
 		return 128 + result->interrupted;
-	if ((counts->sides > 0 &&
-	     counts->results[TARGET_PENDING] == counts->sides) ||
-	    hunting_missed_all(output) ||
-	    (output->changed > 0 && result->runs == 0))
+	if (hunting_proves_nothing(output, result, counts))
 		return EXIT_NO_PROOF;
 	/* nothing to be tried: the recording was the only run */
 	return result->runs > 0 ? result->status : output->recorded_status;
@@ -611,6 +623,30 @@ static void hunting_say_earlier(const struct hunting_output *output,
 	strbuf_add(line, ", ");
 	text_add_count(line, count);
 	strbuf_add(line, " of an earlier hunt");
+}
+
+/* Sides without an outcome, and why: no race says nothing of these. */
+static void hunting_say_left(const struct hunting_output *output,
+			     const struct hunt_result *result,
+			     const struct outcomes_counts *counts)
+{
+	static const char *const reasons[] = {
+		[HUNT_DONE] = "other hunts that share the store try them",
+		[HUNT_BUDGET] = "the time of --budget was over",
+		[HUNT_INTERRUPTED] = "a signal ended the hunt",
+	};
+	uint64_t left = counts->results[TARGET_PENDING];
+	struct strbuf line = { 0 };
+
+	if (left == 0 || output->config->quiet)
+		return;
+	text_add_count(&line, left);
+	strbuf_add(&line, " of ");
+	text_add_plural(&line, counts->sides, "side");
+	strbuf_addf(&line, " not tried to the end: %s; ", reasons[result->end]);
+	strbuf_add(&line, "whether they race is not known");
+	log_warn("%s", strbuf_text(&line));
+	strbuf_deinit(&line);
 }
 
 static void hunting_say_changed(const struct hunting_output *output)
@@ -639,6 +675,7 @@ static void hunting_say(const struct hunting_output *output,
 		return;
 	judge_remarks(output->config->judge);
 	hunting_say_changed(output);
+	hunting_say_left(output, result, counts);
 	strbuf_add(&line, "SUMMARY: racewatch: ");
 	text_add_plural(&line, sum->races, "race");
 	strbuf_add(&line, " (");

@@ -41,6 +41,7 @@ struct hunting_config {
 	struct candidates *candidates; /* that are hunted for; NULL: all is */
 	struct judge *judge;
 	uint64_t error_exitcode;
+	uint64_t min_tried; /* percent of the sides */
 };
 
 struct hunting_output {
@@ -55,6 +56,7 @@ struct hunting_output {
 	uint64_t start_wall_ns;
 	struct run_hunt hunt; /* without progress; set when it is known */
 	int recorded_status; /* of the command in the recording; 0: not known */
+	bool recording_cut; /* its time was over */
 	uint64_t candidates[CANDIDATE_RESULTS]; /* what came of them */
 	uint64_t changed; /* races of earlier hunts whose files have changed */
 	bool run_written;

@@ -203,6 +203,8 @@ has "both orders of the race were run" "$report" type=race \
 run hunt --trace "$work/trace" -o "$report" --sides 1 --budget 1ms -- \
 	"$T/listing1.O2"
 is "no time for any: 65" "$status" 65
+matches "which is told" "$work/err" \
+	"1 of 1 side not tried to the end: the time of --budget was over"
 is "one side, and it is not tried" \
 	"$(records --count "$report" type=target outcome=pending)" 1
 
@@ -295,6 +297,35 @@ while next_try try; do
 done
 is "held for 1 ms, and 4" "$status" 0
 has "that is told" "$report" type=target outcome=timeout
+
+# Another hunt has the only side of the store: its run waits until it is ended.
+mkfifo "$work/ready" "$work/go"
+shared=(--store "$work/shared" --trace "$work/trace" --sides 1 -- sh -c
+	"echo >'$work/ready'; read -r _ <'$work/go'; '$T/listing1.O2'")
+"$RACEWATCH" hunt --hold 500ms "${shared[@]}" >"$work/other" 2>&1 &
+other=$!
+read -r _ <"$work/ready"
+run hunt "${shared[@]}"
+is "another hunt has the side: nothing is proved" "$status" 65
+matches "which is told" "$work/err" \
+	"1 of 1 side not tried to the end: other hunts that share the store try them"
+kill "$other"
+wait "$other"
+is "the other one is ended by a signal" "$?" $((128 + 15))
+matches "which is told, too" "$work/other" \
+	"1 of 1 side not tried to the end: a signal ended the hunt"
+
+# three of four sides have an outcome
+run hunt --targets "$work/first.jsonl" --store "$work/three" --hold 500ms -- \
+	"$T/listing1.twin"
+is "all sides have an outcome" "$status" 0
+sqlite3 "$work/three" "UPDATE side SET result = 'pending' WHERE side = 1"
+for percent in 75 76; do
+	run hunt --store "$work/three" --budget 1ms --min-tried "$percent" -- \
+		"$T/listing1.twin"
+	is "one of four is left, and $percent percent are asked for" "$status" \
+		"$((percent > 75 ? 65 : 0))"
+done
 
 # bad input
 run hunt

@@ -104,6 +104,18 @@ run hunt --recorder auto --budget 1ms -o "$report" -- \
 matches "the second folder of PATH has it" "$work/err" "recorded by valgrind"
 is "and that is no trouble" "$(grep -c 'not recorded by' "$work/err")" 0
 
+# A command that does not end by itself: --budget ends its recording, and its runs.
+mkfifo "$work/never"
+SECONDS=0
+run hunt --budget 12s --hold 500ms -o "$report" -- \
+	sh -c "'$T/listing1.O2'; read -r _ <'$work/never'"
+is "the budget bounds all: what was met counts" "$status" 66 ||
+	diag_file "$work/err"
+is "long before the timeout" "$((SECONDS < 60))" 1
+matches "the recording was ended" "$work/err" \
+	"the recorded run was ended after .*, by --budget"
+is "no other recorder was taken" "$(grep -c 'not recorded by' "$work/err")" 0
+
 # What runs on after the command has an empty trace: a shell that has written to one
 # pipe, and ends when nobody may write to the other one.
 mkfifo "$work/ready" "$work/hold"
