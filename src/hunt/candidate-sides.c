@@ -14,11 +14,11 @@
 #include "base/map.h"
 #include "conflict/symbolize.h"
 #include "foreign/intercept.h"
-#include "foreign/valgrind.h"
 #include "hunt/claim.h"
 #include "hunt/code.h"
 #include "hunt/pairs.h"
 #include "hunt/recording.h"
+#include "hunt/reported.h"
 #include "hunt/sides.h"
 #include "hunt/transfer.h"
 #include "report/field.h"
@@ -270,7 +270,7 @@ static struct error *fit_bytes(struct matching *matching, size_t i,
 {
 	const struct race *race = candidate_at(matching, i / 2)->race;
 	const struct recording *recording = matching->input->recordings[number];
-	uint64_t offset = valgrind_offset(race->address), bytes;
+	uint64_t offset = reported_offset(race), bytes;
 	struct error *err = NULL;
 
 	if (offset == 0 || !find_bytes(recording, offset, &bytes))

@@ -9,13 +9,20 @@
 #include "base/error.h"
 #include "base/same-text.h"
 #include "base/vec.h"
-#include "foreign/valgrind.h"
+#include "conflict/symbolize.h"
 #include "hunt/candidates.h"
 #include "hunt/claim.h"
+#include "hunt/reported.h"
 #include "report/candidate-record.h"
 #include "report/field.h"
 #include "report/race.h"
 #include "report/target-record.h"
+
+/* All that what came of a candidate is told by. */
+struct judging {
+	const struct vec *targets, *races;
+	struct symbolizer *symbolizer;
+};
 
 /* Of a candidate's targets. */
 struct tried {
@@ -61,18 +68,18 @@ static bool met_at_side(const struct candidate *candidate,
 
 /*
  * What was called at a line, or a whole function, may access much: does the report
- * have the address of other bytes of the program's variables?
+ * have the address of another one of the program's variables?
  */
-static bool is_elsewhere(const struct candidate *candidate,
-			 const struct race *race)
+static struct error *is_elsewhere(const struct judging *judging,
+				  const struct candidate *candidate,
+				  const struct race *race, bool *ret)
 {
-	uint64_t offset = valgrind_offset(candidate->race->address);
-
-	return (candidate->fits[0] != CLAIM_BY_LINE ||
-		candidate->fits[1] != CLAIM_BY_LINE) &&
-	       offset > 0 && race->variable.region == REGION_GLOBAL &&
-	       race->variable.module_offset > 0 &&
-	       race->variable.module_offset != offset;
+	*ret = false;
+	if (candidate->fits[0] == CLAIM_BY_LINE &&
+	    candidate->fits[1] == CLAIM_BY_LINE)
+		return NULL;
+	return reported_elsewhere(judging->symbolizer, candidate->race, race,
+				  ret);
 }
 
 /* Is it the executable of a process that has sides of the candidate? */
@@ -94,44 +101,64 @@ static bool is_program(const struct candidate *candidate,
 static bool is_of_bytes(const struct candidate *candidate,
 			const struct vec *targets, const struct race *race)
 {
-	uint64_t offset = valgrind_offset(candidate->race->address);
+	uint64_t offset = reported_offset(candidate->race);
 
 	return offset > 0 && race->variable.region == REGION_GLOBAL &&
 	       race->variable.module_offset == offset &&
 	       is_program(candidate, targets, race->variable.module);
 }
 
-static bool is_race(const struct candidate *candidate,
-		    const struct vec *targets, const struct race *race)
+static bool is_claimed(const struct judging *judging,
+		       const struct candidate *candidate,
+		       const struct race *race)
+{
+	return claim_is_race(candidate->race, candidate->fits, race) ||
+	       (claim_is_on_lines(candidate->race, candidate->fits, race) &&
+		met_at_side(candidate, judging->targets, race));
+}
+
+static struct error *is_race(const struct judging *judging,
+			     const struct candidate *candidate,
+			     const struct race *race, bool *ret)
 {
 	bool by_bytes = candidate->fits[0] == CLAIM_BY_BYTES ||
 			candidate->fits[1] == CLAIM_BY_BYTES;
+	bool elsewhere = false;
+	struct error *err = NULL;
 
-	if (by_bytes && !is_of_bytes(candidate, targets, race))
-		return false;
-	if (is_elsewhere(candidate, race))
-		return false;
-	return claim_is_race(candidate->race, candidate->fits, race) ||
-	       (claim_is_on_lines(candidate->race, candidate->fits, race) &&
-		met_at_side(candidate, targets, race));
+	*ret = false;
+	if ((by_bytes && !is_of_bytes(candidate, judging->targets, race)) ||
+	    !is_claimed(judging, candidate, race))
+		return NULL;
+	err = is_elsewhere(judging, candidate, race, &elsewhere);
+	*ret = !err && !elsewhere;
+	return err;
 }
 
-/* The race that the candidate is; one that harms is preferred. NULL: none was met. */
-static const struct race *find_race(const struct candidate *candidate,
-				    const struct vec *targets,
-				    const struct vec *races)
+/*
+ * The race that the candidate is; one that harms is preferred. *ret is NULL: none was
+ * met.
+ */
+static struct error *find_race(const struct judging *judging,
+			       const struct candidate *candidate,
+			       const struct race **ret)
 {
-	const struct race *found = NULL;
+	const struct vec *races = judging->races;
+	struct error *err = NULL;
 
-	for (size_t i = 0; i < races->count; i++) {
+	*ret = NULL;
+	for (size_t i = 0; !err && i < races->count; i++) {
 		const struct race *race =
 			*(const struct race *const *)vec_at(races, i);
+		bool is = false;
 
-		if (is_race(candidate, targets, race) &&
-		    (!found || race->verdict < found->verdict))
-			found = race;
+		if (*ret && race->verdict >= (*ret)->verdict)
+			continue;
+		err = is_race(judging, candidate, race, &is);
+		if (is)
+			*ret = race;
 	}
-	return found;
+	return err;
 }
 
 static bool add_target(struct candidate_record *record, uint64_t id)
@@ -216,35 +243,40 @@ static struct error *decide(const struct candidate *candidate,
 	return NULL;
 }
 
-static struct error *judge(const struct candidate *candidate,
-			   const struct vec *targets, const struct vec *races,
+static struct error *judge(const struct judging *judging,
+			   const struct candidate *candidate,
 			   struct candidate_record *record)
 {
 	struct tried tried = { .any = false };
+	const struct race *race = NULL;
 	struct error *err;
 
 	candidate_record_init(record);
 	record->id = candidate->race->id;
 	if (!fields_copy(&race_fields, &record->race, candidate->race))
 		return error_nomem;
-	err = add_tries(candidate, targets, record, &tried);
-	return err ? err
-		   : decide(candidate, find_race(candidate, targets, races),
-			    &tried, record);
+	err = add_tries(candidate, judging->targets, record, &tried);
+	if (!err)
+		err = find_race(judging, candidate, &race);
+	return err ? err : decide(candidate, race, &tried, record);
 }
 
 struct error *triage(const struct candidates *candidates,
 		     const struct vec *targets, const struct vec *races,
 		     struct vec *records)
 {
-	struct error *err = NULL;
+	struct judging judging = { .targets = targets, .races = races };
+	struct error *err = symbolizer_create(NULL, &judging.symbolizer);
 
+	if (err)
+		return err;
 	for (size_t i = 0; !err && i < candidates->items.count; i++) {
 		struct candidate_record *record = vec_append(records);
 
-		err = record ? judge(vec_at(&candidates->items, i), targets,
-				     races, record)
+		err = record ? judge(&judging, vec_at(&candidates->items, i),
+				     record)
 			     : error_nomem;
 	}
+	symbolizer_destroy(judging.symbolizer);
 	return err;
 }

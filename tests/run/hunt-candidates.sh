@@ -154,6 +154,28 @@ words=()
 hunted "by its bytes" 66 "$work/jumped" "$T/partners.O2" --hold 500ms
 is "by its bytes: provoked" "$(outcomes)" provoked
 
+# drd_store VARIABLE OFFSET: DRD's report of early_write() at these bytes of it
+drd_store()
+{
+	printf '==7== drd, a thread error detector\n'
+	printf '==7== Conflicting store by thread 2 at 0x%08x size 8\n' \
+		$((0x108000 + $2 + 0x$(nm "$T/several.O2" |
+			sed -n "s/ b $1\$//p")))
+	printf '==7==    at 0x109210: early_write (several.c:%d)\n==7== \n' \
+		"$(grep -n '\[0\] = 1;' "$top_srcdir/tests/targets/several.c" |
+			cut -d: -f1)"
+}
+
+# DRD may have seen another element of the array than the one that is met.
+words=(late)
+drd_store shared 8 >"$work/element"
+hunted "another element" 66 "$work/element" "$T/several.O2" --hold 150ms
+is "another element: provoked" "$(outcomes)" provoked
+drd_store values 8 >"$work/variable"
+hunted "another variable" 66 "$work/variable" "$T/several.O2" --hold 150ms
+is "another variable: is not met" "$(outcomes)" not-met
+words=()
+
 # A hunt whose time was over goes on, and what it has met before is not forgotten.
 store=(--hold 500ms --store "$work/store")
 hunted "a store" 65 "$work/partners" "$T/partners.O2" "${store[@]}" --budget 1ms

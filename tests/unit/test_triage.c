@@ -145,6 +145,16 @@ static void a_race_that_a_side_met_may_read_where_it_wrote(void **state)
 	tear_down(&scene);
 }
 
+/* Valgrind has put the program at 0x108000. */
+static void set_address(struct scene *scene, uint64_t offset)
+{
+	scene->reported.evidence = EVIDENCE_REPORTED;
+	free(scene->reported.backend);
+	scene->reported.backend = strdup("helgrind");
+	assert_non_null(scene->reported.backend);
+	scene->reported.address = 0x108000 + offset;
+}
+
 /* A thread's call was named: the address tells what it accessed there. */
 static void of_a_call_the_variable_counts_too(void **state)
 {
@@ -153,8 +163,7 @@ static void of_a_call_the_variable_counts_too(void **state)
 	(void)state;
 	set_up(&scene);
 	scene.any_race = true;
-	/* Valgrind has put the program at 0x108000 */
-	scene.reported.address = 0x10c080;
+	set_address(&scene, 0x4080);
 	scene.met.variable.region = REGION_GLOBAL;
 	scene.met.variable.module_offset = 0x4088;
 	scene.candidate.fits[0] = scene.candidate.fits[1] = CLAIM_BY_LINE;
@@ -189,7 +198,7 @@ static void where_bytes_tell_lines_do_not_count(void **state)
 	set_up(&scene);
 	scene.any_race = true;
 	((struct race_frame *)vec_at(&scene.met.sides[0].frames, 0))->line = 14;
-	scene.reported.address = 0x10c080;
+	set_address(&scene, 0x4080);
 	scene.met.variable.region = REGION_GLOBAL;
 	scene.met.variable.module_offset = 0x4080;
 	scene.targets[1].side.program = strdup("/a/program");

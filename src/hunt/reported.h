@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The bytes that Helgrind and DRD report. Without --read-var-info they name no
+ * variable; but they map a program at a known place, so that the address tells the
+ * offset in its file, and the file the variable.
+ */
+#ifndef HUNT_REPORTED_H
+#define HUNT_REPORTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+struct race;
+struct symbolizer;
+
+/*
+ * The offset of these bytes in the program, which is the one that was reported; 0:
+ * they are not the program's, or another tool has reported them.
+ */
+uint64_t reported_offset(const struct race *reported);
+
+/*
+ * Are the bytes that a race was met on others than the reported ones, and in no
+ * variable that is the same but for its indices? Two threads that race on elements of
+ * an array may meet on others than they were reported for. False: that is not known.
+ */
+struct error *reported_elsewhere(struct symbolizer *symbolizer,
+				 const struct race *reported,
+				 const struct race *met, bool *ret);
+
+/*
+ * Is "heat[1][7]" what "heat[0][2048]" is, "ring[0]" what "ring[3].text[0..15]" is
+ * in? Not "ring[0].serial". Where types are not known, "ring+8" and "ring+16" are of
+ * one variable. Only exposed for tests.
+ */
+bool reported_same_name(const char *one, const char *two);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/hunt/reported.c: whether a race that was met is on the variable that another
+ * tool has reported by its address.
+ */
+#include "hunt/reported.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "conflict/symbolize.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "report/race.h"
+#include "sample-race.h"
+#include "sample.h"
+
+/* Where Valgrind maps a position-independent program. */
+enum { BIAS = 0x108000 };
+
+static void set_reported(struct race *race, const char *tool, uint64_t address)
+{
+	race_init(race);
+	race->evidence = EVIDENCE_REPORTED;
+	sample_set(&race->backend, tool);
+	race->address = address;
+	race->size = 8;
+}
+
+static void only_valgrind_maps_a_program_where_it_is_known(void **state)
+{
+	struct race race;
+
+	(void)state;
+	set_reported(&race, "drd", BIAS + 0x4080);
+	assert_int_equal(reported_offset(&race), 0x4080);
+	sample_set(&race.backend, "helgrind");
+	assert_int_equal(reported_offset(&race), 0x4080);
+	/* linked at a fixed address */
+	race.address = 0x404080;
+	assert_int_equal(reported_offset(&race), 0x404080);
+	sample_set(&race.backend, "tsan");
+	assert_int_equal(reported_offset(&race), 0);
+	sample_set(&race.backend, "drd");
+	race.evidence = EVIDENCE_PROVOKED;
+	assert_int_equal(reported_offset(&race), 0);
+	race_deinit(&race);
+}
+
+static void indices_make_no_other_variable(void **state)
+{
+	static const struct {
+		const char *one, *two;
+		bool same;
+	} names[] = {
+		{ "counter", "counter", true },
+		{ "counter", "counters", false },
+		{ "heat[0][2048]", "heat[1][7]", true },
+		{ "heat[0]", "heat[1][7]", true },
+		{ "heat", "heat[1][7]", true },
+		{ "ring[3].text[0..15]", "ring[7].text[16..31]", true },
+		{ "ring[3].text[0]", "ring[3].serial", false },
+		{ "ring[3]", "ring[0].serial", true },
+		{ "ring[3].serial", "ring", true },
+		{ "state.busy", "state.level", false },
+		{ "state.{busy,level}", "state.level", true },
+		{ "ring+8", "ring+16", true },
+		{ "ring+8", "ring", true },
+		{ "ring+8", "rings+8", false },
+		{ "a.b.c", "a.b", true },
+		{ "a.b.c", "a.d.c", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		assert_int_equal(reported_same_name(names[i].one, names[i].two),
+				 names[i].same);
+		assert_int_equal(reported_same_name(names[i].two, names[i].one),
+				 names[i].same);
+	}
+}
+
+struct scene {
+	struct symbolizer *symbolizer;
+	struct race reported, met;
+	uint64_t shards;
+};
+
+/* 8 bytes of shards[1].used were reported, and met were those of shards[2].used. */
+static void set_up(struct scene *scene)
+{
+	char *path = sample_path("data.O0");
+	struct race_frame *frame;
+	struct image *image;
+
+	assert_null(symbolizer_create(NULL, &scene->symbolizer));
+	assert_null(image_create_file(path, &image));
+	scene->shards = sample_symbol(path, "shards").st_value;
+	set_reported(&scene->reported, "drd", scene->shards + BIAS + 56);
+	race_init(&scene->met);
+	scene->met.size = 8;
+	scene->met.variable.region = REGION_GLOBAL;
+	scene->met.variable.module_offset = scene->shards + 104;
+	sample_set(&scene->met.variable.module, path);
+	sample_set(&scene->met.variable.name, "shards[2].used");
+	frame = sample_frame(&scene->met.sides[1], "f", 1, 1);
+	sample_set(&frame->module, path);
+	sample_set(&frame->build_id,
+		   elftext_build_id(
+			   (*(struct module **)vec_at(image_modules(image), 0))
+				   ->text));
+	image_destroy(image);
+	free(path);
+}
+
+static void tear_down(struct scene *scene)
+{
+	symbolizer_destroy(scene->symbolizer);
+	race_deinit(&scene->reported);
+	race_deinit(&scene->met);
+}
+
+static bool is_elsewhere(const struct scene *scene)
+{
+	bool elsewhere;
+
+	assert_null(reported_elsewhere(scene->symbolizer, &scene->reported,
+				       &scene->met, &elsewhere));
+	return elsewhere;
+}
+
+static void another_element_of_the_variable_is_the_variable(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	assert_false(is_elsewhere(&scene));
+	/* shards[1].capacity */
+	scene.reported.address -= 8;
+	assert_true(is_elsewhere(&scene));
+	tear_down(&scene);
+}
+
+static void what_overlaps_needs_no_name(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	sample_set(&scene.met.variable.name, NULL);
+	assert_true(is_elsewhere(&scene));
+	scene.met.variable.module_offset = scene.shards + 63;
+	assert_false(is_elsewhere(&scene));
+	scene.met.variable.module_offset = scene.shards + 64;
+	assert_true(is_elsewhere(&scene));
+	scene.met.variable.module_offset = scene.shards + 48;
+	scene.met.size = 9;
+	assert_false(is_elsewhere(&scene));
+	tear_down(&scene);
+}
+
+static void of_another_build_nothing_is_named(void **state)
+{
+	struct scene scene;
+	struct race_frame *frame;
+
+	(void)state;
+	set_up(&scene);
+	frame = vec_at(&scene.met.sides[1].frames, 0);
+	sample_set(&frame->build_id, "00aa11bb");
+	assert_true(is_elsewhere(&scene));
+	tear_down(&scene);
+}
+
+static void what_is_not_known_is_not_elsewhere(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.reported.address = 0x4a00040;
+	assert_false(is_elsewhere(&scene));
+	scene.reported.address = scene.shards + BIAS;
+	assert_true(is_elsewhere(&scene));
+	scene.met.variable.region = REGION_UNKNOWN;
+	assert_false(is_elsewhere(&scene));
+	tear_down(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			only_valgrind_maps_a_program_where_it_is_known),
+		cmocka_unit_test(indices_make_no_other_variable),
+		cmocka_unit_test(
+			another_element_of_the_variable_is_the_variable),
+		cmocka_unit_test(what_overlaps_needs_no_name),
+		cmocka_unit_test(of_another_build_nothing_is_named),
+		cmocka_unit_test(what_is_not_known_is_not_elsewhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
