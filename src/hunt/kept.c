@@ -2,6 +2,7 @@
 /* Candidates in a store; see kept.h. */
 #include "hunt/kept.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "hunt/callers.h"
 #include "hunt/candidates.h"
 #include "hunt/outcomes.h"
 #include "report/combine.h"
@@ -323,13 +325,15 @@ struct error *kept_add_race(struct outcomes *outcomes, struct race *race)
 {
 	struct store *store = outcomes_store(outcomes);
 	uint8_t key[COMBINE_KEY_SIZE];
-	char text[2 * COMBINE_KEY_SIZE + 1];
+	char text[2 * COMBINE_KEY_SIZE + 17];
 	struct error *err = race_key(race, key);
 
 	if (err)
 		return err;
 	for (size_t i = 0; i < sizeof(key); i++)
 		snprintf(text + 2 * i, 3, "%02x", key[i]);
+	/* candidates may name one of its callers */
+	snprintf(text + 2 * sizeof(key), 17, "%016" PRIx64, callers_hash(race));
 	err = store_begin_write(store);
 	return err ? err : store_end(store, add_race(store, text, race));
 }

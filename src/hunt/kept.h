@@ -30,7 +30,7 @@ struct error *kept_load(struct outcomes *outcomes,
 
 /*
  * A race was met, with or without candidates: they may be asked for when the hunt
- * goes on. Of two of a kind the graver one is kept.
+ * goes on. Of two of a kind, by the same callers, the graver one is kept.
  */
 struct error *kept_add_race(struct outcomes *outcomes, struct race *race);
 

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "conflict/symbolize.h"
 #include "hunt/attach.h"
+#include "hunt/callers.h"
 #include "hunt/earlier.h"
 #include "hunt/kept.h"
 #include "hunt/triage.h"
@@ -37,6 +38,7 @@ struct hunting_race {
 	struct race *race; /* owned */
 	uint8_t key[COMBINE_KEY_SIZE];
 	struct vec targets; /* of uint64_t: those it was met at, each once */
+	struct callers callers; /* with candidates: all of them */
 	uint64_t count; /* when it was written */
 	enum race_verdict verdict;
 };
@@ -101,6 +103,7 @@ bool hunting_output_deinit(struct hunting_output *output)
 	for (size_t i = 0; i < output->races.count; i++) {
 		race_free(hunting_race_at(output, i)->race);
 		vec_deinit(&hunting_race_at(output, i)->targets);
+		callers_deinit(&hunting_race_at(output, i)->callers);
 	}
 	vec_deinit(&output->races);
 	strbuf_deinit(&output->again);
@@ -184,6 +187,15 @@ static struct error *hunting_add_target(struct hunting_race *seen,
 	return vec_push(&seen->targets, &target) ? NULL : error_nomem;
 }
 
+/* Candidates are told by stacks, of which the race shows two. */
+static struct error *hunting_add_callers(const struct hunting_output *output,
+					 struct hunting_race *seen,
+					 const struct race *race)
+{
+	return output->config->candidates ? callers_add(&seen->callers, race)
+					  : NULL;
+}
+
 /* One more of a kind that was met before: the two become one. */
 static struct error *hunting_again(struct hunting_output *output,
 				   struct hunting_race *seen, struct race *race)
@@ -191,6 +203,8 @@ static struct error *hunting_again(struct hunting_output *output,
 	uint64_t id = seen->race->id, target = seen->race->target;
 	struct error *err = hunting_add_target(seen, race->target);
 
+	if (!err)
+		err = hunting_add_callers(output, seen, race);
 	if (!err)
 		err = race_combine(seen->race, race);
 	race_free(race);
@@ -213,12 +227,16 @@ static struct error *hunting_first(struct hunting_output *output,
 	struct error *err = judge_race(output->config->judge, race, &settled);
 
 	memcpy(seen.key, key, sizeof(seen.key));
+	callers_init(&seen.callers);
 	if (!err)
 		err = hunting_add_target(&seen, race->target);
+	if (!err)
+		err = hunting_add_callers(output, &seen, race);
 	if (!err && !vec_push(&output->races, &seen))
 		err = error_nomem;
 	if (err) {
 		vec_deinit(&seen.targets);
+		callers_deinit(&seen.callers);
 		race_free(race);
 		return err;
 	}
@@ -427,11 +445,31 @@ hunting_of_target(const struct hunting_output *output, uint64_t target)
 	return NULL;
 }
 
+/* Each by all its callers: what holds of the race does of these. */
+static bool hunting_list_callers(const struct hunting_race *seen,
+				 struct vec *races)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < seen->callers.races.count; i++) {
+		struct race *race =
+			*(struct race **)vec_at(&seen->callers.races, i);
+
+		race->id = seen->race->id;
+		race->verdict = seen->race->verdict;
+		good = vec_push(races, &race);
+	}
+	return good;
+}
+
 static struct error *hunting_list_races(const struct hunting_output *output,
 					struct vec *races)
 {
 	for (size_t i = 0; i < output->races.count; i++) {
-		if (!vec_push(races, &hunting_race_at(output, i)->race))
+		const struct hunting_race *seen = hunting_race_at(output, i);
+
+		if (!vec_push(races, &seen->race) ||
+		    !hunting_list_callers(seen, races))
 			return error_nomem;
 	}
 	return NULL;

@@ -418,15 +418,12 @@ static bool hunt_is_settled(const struct wire_hunted *news)
 	       news->end == WIRE_HUNT_ALONE;
 }
 
-/* The hold is over: what the next side meets is told apart from its races. */
+/* The hold is over. */
 static void session_side_over(struct session *session,
 			      const struct wire_hunted *news)
 {
 	uint64_t bit = UINT64_C(1) << news->side;
 
-	if (session->hunting.met & bit)
-		session_races_forget(session);
-	session->hunting.met &= ~bit;
 	session->hunting.told |= bit;
 	if (hunt_is_settled(news))
 		session->hunting.settled |= bit;
@@ -443,9 +440,10 @@ void session_hunted(struct session *session, const struct wire_hunted *news)
 	/* the conflict came right before */
 	if (news->end == WIRE_HUNT_MET)
 		race = session->races.met;
+	/* what is met next, there or at another side, is told apart from it */
 	if (race) {
 		race->target = session_side_at(session, news->side)->id;
-		session->hunting.met |= UINT64_C(1) << news->side;
+		session_races_forget(session);
 	}
 	if (!news->more)
 		session_side_over(session, news);

@@ -31,7 +31,6 @@ struct session_quarry {
 struct session_hunting {
 	struct vec quarries; /* of struct session_quarry */
 	struct vec waits; /* of struct session_wait: of sides told next */
-	uint64_t met; /* bits, by side that is held: it has met a race */
 	uint64_t settled; /* bits, by side: no other program is to try it */
 	uint64_t
 		told; /* bits, by side: the tracer has done with it somewhere */

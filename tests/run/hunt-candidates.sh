@@ -154,26 +154,43 @@ words=()
 hunted "by its bytes" 66 "$work/jumped" "$T/partners.O2" --hold 500ms
 is "by its bytes: provoked" "$(outcomes)" provoked
 
-# drd_store VARIABLE OFFSET: DRD's report of early_write() at these bytes of it
+# drd_store VARIABLE OFFSET FUNCTION TEXT: DRD's report that it stores to these
+# bytes, in the line of the text
 drd_store()
 {
 	printf '==7== drd, a thread error detector\n'
 	printf '==7== Conflicting store by thread 2 at 0x%08x size 8\n' \
 		$((0x108000 + $2 + 0x$(nm "$T/several.O2" |
 			sed -n "s/ b $1\$//p")))
-	printf '==7==    at 0x109210: early_write (several.c:%d)\n==7== \n' \
-		"$(grep -n '\[0\] = 1;' "$top_srcdir/tests/targets/several.c" |
+	printf '==7==    at 0x109210: %s (several.c:%d)\n==7== \n' "$3" \
+		"$(grep -nF "$4" "$top_srcdir/tests/targets/several.c" |
 			cut -d: -f1)"
 }
 
 # DRD may have seen another element of the array than the one that is met.
 words=(late)
-drd_store shared 8 >"$work/element"
+drd_store shared 8 early_write '[0] = 1;' >"$work/element"
 hunted "another element" 66 "$work/element" "$T/several.O2" --hold 150ms
 is "another element: provoked" "$(outcomes)" provoked
-drd_store values 8 >"$work/variable"
+drd_store values 8 early_write '[0] = 1;' >"$work/variable"
 hunted "another variable" 66 "$work/variable" "$T/several.O2" --hold 150ms
 is "another variable: is not met" "$(outcomes)" not-met
+
+# DRD names the calls of what stores; both are of one race.
+words=(twice)
+{
+	drd_store shared 0 first_early '/* the first */'
+	drd_store shared 0 second_early '/* the second */'
+} >"$work/callers"
+hunted "two callers" 66 "$work/callers" "$T/several.O2" --hold 500ms
+is "two callers: one race" "$(records --print id "$report" type=race | sort -u)" 1
+is "two callers: both are provoked" "$(records --count "$report" \
+	type=candidate outcome=provoked race_id=1)" 2
+store=(--hold 500ms --store "$work/twice")
+hunted "two callers, stored" 66 "$work/callers" "$T/several.O2" "${store[@]}"
+hunted "two callers, all tried" 0 "$work/callers" "$T/several.O2" "${store[@]}"
+is "two callers, all tried: both were provoked" "$(records --count "$report" \
+	type=candidate outcome=provoked)" 2
 words=()
 
 # A hunt whose time was over goes on, and what it has met before is not forgotten.

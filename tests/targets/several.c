@@ -6,6 +6,9 @@
  *   copies	two that call memcpy(), which accesses
  *   calls	one that reads, and one that has a system call write
  *   late	one that reads, and 300 ms later one that writes
+ *
+ *   twice	the first thread writes twice, 100 ms apart, by two callers, and
+ *		each time another one does 20 ms, or 80 ms, later
  */
 #include "target.h"
 
@@ -21,10 +24,22 @@ NOINLINE static void early_write(void)
 	*(volatile long *)&shared[0] = 1;
 }
 
+NOINLINE static void first_early(void)
+{
+	early_write(); /* the first */
+	/* no tail call */
+	__asm__ volatile("" ::: "memory");
+}
+
+NOINLINE static void second_early(void)
+{
+	early_write(); /* the second */
+	__asm__ volatile("" ::: "memory");
+}
+
 NOINLINE static void first_copy(void)
 {
 	memcpy(shared, values, size);
-	/* no tail call */
 	__asm__ volatile("" ::: "memory");
 }
 
@@ -53,7 +68,13 @@ NOINLINE static void late_call(void)
 
 static void *early(void *unused)
 {
-	early_write();
+	if (strcmp(which, "twice") == 0) {
+		first_early();
+		usleep(100000);
+		second_early();
+	} else {
+		early_write();
+	}
 	return unused;
 }
 
@@ -68,6 +89,10 @@ static void *late(void *unused)
 		late_read();
 		usleep(20000);
 		late_call();
+	} else if (strcmp(which, "twice") == 0) {
+		late_write();
+		usleep(160000);
+		late_write();
 	} else {
 		late_read();
 		usleep(300000);

@@ -211,6 +211,21 @@ static void add_race(int line, enum race_verdict verdict)
 	race_deinit(&race);
 }
 
+/* Line 10, called at this line. */
+static void add_race_by_caller(int line)
+{
+	struct race_frame *frame;
+	struct race race;
+
+	make_race(&race, 10);
+	frame = vec_append(&race.sides[1].frames);
+	assert_non_null(frame);
+	frame->file = strdup("cache.c");
+	frame->line = line;
+	assert_null(kept_add_race(outcomes, &race));
+	race_deinit(&race);
+}
+
 static int verdicts_at(const struct vec *races, int line,
 		       enum race_verdict verdict)
 {
@@ -249,6 +264,19 @@ static void races_are_kept_without_candidates(void **state)
 	free_races(&races);
 }
 
+static void a_race_is_kept_by_each_of_its_callers(void **state)
+{
+	struct vec races = VEC_INIT(struct race *);
+
+	(void)state;
+	add_race_by_caller(90);
+	add_race_by_caller(91);
+	add_race_by_caller(90);
+	assert_null(kept_races(outcomes, &races));
+	assert_int_equal(races.count, 2);
+	free_races(&races);
+}
+
 static void the_graver_of_two_races_is_kept(void **state)
 {
 	struct vec races = VEC_INIT(struct race *);
@@ -278,6 +306,8 @@ int main(void)
 			a_copy_of_the_report_is_the_same, begin, end),
 		cmocka_unit_test_setup_teardown(
 			races_are_kept_without_candidates, begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_race_is_kept_by_each_of_its_callers, begin, end),
 		cmocka_unit_test_setup_teardown(the_graver_of_two_races_is_kept,
 						begin, end),
 	};
