@@ -18,6 +18,7 @@
 #include "hunt/tries.h"
 #include "report/field.h"
 #include "report/race.h"
+#include "report/related.h"
 #include "session/companion.h"
 
 /* Processes that outlive the command are watched for so long. */
@@ -230,6 +231,38 @@ static unsigned int holding_result(const struct wire_hunted *news,
 	return TARGET_PENDING;
 }
 
+/*
+ * Is a hold over in which not all have come that it may be for: it lasted to its end,
+ * or what it has met is a changed value, and nobody was seen to write it?
+ */
+static bool holding_is_open(const struct holding *holding,
+			    const struct wire_hunted *news,
+			    const struct race *race)
+{
+	return holding->config->until_all && !news->more &&
+	       (news->end == WIRE_HUNT_QUIET ||
+		(news->end == WIRE_HUNT_MET && race &&
+		 race_is_one_sided(race)));
+}
+
+static void holding_take(struct target_outcome *outcome, unsigned int result,
+			 const struct wire_hunted *news,
+			 const struct race *race, const struct vec *waits)
+{
+	if (!holding_is_better(result, outcome->result) ||
+	    (outcome->race[0] && result != TARGET_PROVOKED))
+		return;
+	outcome->result = result;
+	free(outcome->ordered_by);
+	outcome->ordered_by = NULL;
+	if (holding_synchronizes(race))
+		outcome->ordered_by = strdup(ORDERED_BY_ITSELF);
+	else if (result == TARGET_ORDERED)
+		outcome->ordered_by = ordered_by_waits(waits, news->side);
+	else if (race)
+		memcpy(outcome->race, race->fingerprint, sizeof(outcome->race));
+}
+
 static void holding_hunted(void *context, const struct wire_hunted *news,
 			   const struct race *race, const struct vec *waits)
 {
@@ -251,22 +284,11 @@ static void holding_hunted(void *context, const struct wire_hunted *news,
 		outcome->reached = news->reached;
 	if (news->held_ns > outcome->hold_ns)
 		outcome->hold_ns = news->held_ns;
+	holding_take(outcome, result, news, race, waits);
 	/* whom it has met may not be all that it was held for */
-	if (holding->config->until_all && news->end == WIRE_HUNT_QUIET &&
+	if (holding_is_open(holding, news, race) &&
 	    outcome->result == TARGET_PROVOKED)
 		outcome->result = TARGET_PENDING;
-	if (!holding_is_better(result, outcome->result) ||
-	    (outcome->race[0] && result != TARGET_PROVOKED))
-		return;
-	outcome->result = result;
-	free(outcome->ordered_by);
-	outcome->ordered_by = NULL;
-	if (holding_synchronizes(race))
-		outcome->ordered_by = strdup(ORDERED_BY_ITSELF);
-	else if (result == TARGET_ORDERED)
-		outcome->ordered_by = ordered_by_waits(waits, news->side);
-	else if (race)
-		memcpy(outcome->race, race->fingerprint, sizeof(outcome->race));
 }
 
 static void holding_started(void *context, const struct session_counts *counts,

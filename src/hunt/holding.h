@@ -39,7 +39,7 @@ struct holding_side {
 	 * From here on filled in. TARGET_PENDING: it was not tried, since no
 	 * register was free in time, or its thread died while it was held; with
 	 * a race, it was held until its time was over (until_all) and has met
-	 * that one before.
+	 * that one before, or has seen no more of it than a changed value.
 	 */
 	struct target_outcome outcome;
 	bool synchronizes; /* it has met accesses that synchronize */

@@ -144,6 +144,12 @@ hunted "after the first hold" 66 "$work/late" "$T/several.O2" --hold 150ms
 is "after the first hold: provoked" "$(outcomes)" provoked
 words=()
 
+# So is it where the value changes in the first hold, and nobody is seen to write it.
+words=(unseen)
+hunted "a changed value first" 66 "$work/late" "$T/several.O2" --hold 150ms
+is "a changed value first: provoked" "$(outcomes)" provoked
+words=()
+
 # What DRD names has jumped elsewhere. It maps a program at 0x108000.
 {
 	printf '==7== drd, a thread error detector\n'

@@ -6,11 +6,15 @@
  *   copies	two that call memcpy(), which accesses
  *   calls	one that reads, and one that has a system call write
  *   late	one that reads, and 300 ms later one that writes
+ *   unseen	one that has the kernel write as a debugger does, and 300 ms later
+ *		one that writes
  *
  *   twice	the first thread writes twice, 100 ms apart, by two callers, and
  *		each time another one does 20 ms, or 80 ms, later
  */
 #include "target.h"
+
+#include <fcntl.h>
 
 static long shared[8];
 static long values[8];
@@ -66,6 +70,18 @@ NOINLINE static void late_call(void)
 		abort();
 }
 
+/* No watchpoint sees it. */
+NOINLINE static void late_unseen(void)
+{
+	const long value = 3;
+	int memory = open("/proc/self/mem", O_WRONLY);
+
+	if (pwrite(memory, &value, sizeof(value), (off_t)(intptr_t)shared) !=
+	    (ssize_t)sizeof(value))
+		abort();
+	close(memory);
+}
+
 static void *early(void *unused)
 {
 	if (strcmp(which, "twice") == 0) {
@@ -92,6 +108,10 @@ static void *late(void *unused)
 	} else if (strcmp(which, "twice") == 0) {
 		late_write();
 		usleep(160000);
+		late_write();
+	} else if (strcmp(which, "unseen") == 0) {
+		late_unseen();
+		usleep(300000);
 		late_write();
 	} else {
 		late_read();
