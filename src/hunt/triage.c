@@ -201,6 +201,13 @@ static struct error *add_tries(const struct candidate *candidate,
 	return NULL;
 }
 
+/* Else what is ordered may be another access of its function. */
+static bool is_in_recording(const struct candidate *candidate)
+{
+	return candidate->fits[0] != CLAIM_BY_FUNCTION &&
+	       candidate->fits[1] != CLAIM_BY_FUNCTION;
+}
+
 /* Else the pairs that are ordered may be others than the reported one. */
 static bool names_both(const struct race *race)
 {
@@ -212,10 +219,11 @@ static struct error *decide(const struct candidate *candidate,
 			    const struct race *race, const struct tried *tried,
 			    struct candidate_record *record)
 {
-	bool synchronizes = race && race->verdict == VERDICT_SYNC;
-	bool known = names_both(candidate->race);
+	bool recorded = is_in_recording(candidate);
+	bool synchronizes = recorded && race && race->verdict == VERDICT_SYNC;
+	bool known = recorded && names_both(candidate->race);
 
-	if (race && !synchronizes) {
+	if (race && race->verdict != VERDICT_SYNC) {
 		record->result = CANDIDATE_PROVOKED;
 		record->race_id = race->id;
 		return NULL;

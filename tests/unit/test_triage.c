@@ -248,6 +248,47 @@ static void accesses_that_synchronize_are_ordered(void **state)
 	tear_down(&scene);
 }
 
+static void name_functions(struct race *race, int moved)
+{
+	for (int i = 0; i < 2; i++) {
+		struct race_frame *frame =
+			vec_at(&race->sides[i].frames, 0);
+
+		frame->function = strdup("f");
+		assert_non_null(frame->function);
+		frame->line += moved;
+	}
+}
+
+/* It is another access of the function that its own synchronization orders. */
+static void what_was_not_recorded_is_not_ordered(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	name_functions(&scene.reported, 0);
+	name_functions(&scene.met, 1);
+	scene.candidate.fits[0] = CLAIM_BY_FUNCTION;
+	scene.candidate.fits[1] = CLAIM_BY_FUNCTION;
+	scene.any_race = true;
+	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	scene.met.verdict = VERDICT_SYNC;
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	for (size_t i = 0; i < 2; i++) {
+		scene.targets[i].outcome.result = TARGET_ORDERED;
+		scene.targets[i].outcome.ordered_by = strdup("their lock");
+	}
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	scene.candidate.ordered = true;
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	scene.candidate.fits[0] = scene.candidate.fits[1] = CLAIM_NOT;
+	scene.any_race = false;
+	scene.candidate.ordered = false;
+	judged(&scene, CANDIDATE_ORDERED, 4, "their lock");
+	tear_down(&scene);
+}
+
 static void all_its_sides_must_be_ordered(void **state)
 {
 	struct scene scene;
@@ -365,6 +406,7 @@ int main(void)
 		cmocka_unit_test(where_bytes_tell_lines_do_not_count),
 		cmocka_unit_test(another_race_is_not),
 		cmocka_unit_test(accesses_that_synchronize_are_ordered),
+		cmocka_unit_test(what_was_not_recorded_is_not_ordered),
 		cmocka_unit_test(all_its_sides_must_be_ordered),
 		cmocka_unit_test(what_names_one_access_is_not_ordered),
 		cmocka_unit_test(the_recording_may_have_the_answer),
