@@ -286,10 +286,14 @@ static uint64_t watch_linger(const struct tracees *tracees)
 
 void watch_retire(struct tracees *tracees)
 {
-	bool live = tracees->watch.ops->live;
+	const struct watch_ops *ops = tracees->watch.ops;
+	bool live = ops->live;
 
 	if (live)
 		watch_publish(tracees);
+	/* threads have nothing of their own to be closed: nobody wakes up for it */
+	if (ops->update_all)
+		return;
 	tracees->watch.clean_at_ns =
 		clock_now_ns() + (live ? WATCH_IDLE_NS : watch_linger(tracees));
 }
