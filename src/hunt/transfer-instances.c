@@ -455,6 +455,48 @@ static bool is_kept(const struct executed *executed, uint32_t id,
 	return thread->dropped == 0 || first->head->sequence < sequence;
 }
 
+static size_t first_cell(const struct vec *cells, uint64_t address)
+{
+	size_t low = 0, high = cells->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (((const struct trace_cell *)vec_at(cells, middle))
+			    ->address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Steps of the cell have fewer accesses before them. Where accesses were dropped, some
+ * may be of the cell's instruction by another stack, as long as there is no other heap
+ * block.
+ */
+static uint64_t end_of(const struct transfer_instances *instances,
+		       const struct trace_cell *cell)
+{
+	const struct vec *cells = &instances->recording->cells;
+	uint64_t end = UINT64_MAX;
+
+	if (!instances->recording->end.dropped_cells)
+		return cell->count > 1 ? cell->last + LAST_SLACK : cell->first;
+	for (size_t i = first_cell(cells, cell->address); i < cells->count;
+	     i++) {
+		const struct trace_cell *other = vec_at(cells, i);
+
+		if (other->address != cell->address)
+			break;
+		if (other->block != cell->block && other->first > cell->last &&
+		    other->first <= end)
+			end = other->first - 1;
+	}
+	return end;
+}
+
 bool transfer_instances_of(const struct transfer_instances *instances,
 			   const struct trace_cell *cell,
 			   const struct transfer_instance **ret,
@@ -463,7 +505,7 @@ bool transfer_instances_of(const struct transfer_instances *instances,
 	const uint64_t *place = map_get(
 		&instances->lists_of, key_of_cell(instances->recording, cell));
 	const struct list *list;
-	uint64_t last = cell->count > 1 ? cell->last + LAST_SLACK : cell->first;
+	uint64_t last = end_of(instances, cell);
 	size_t first, end;
 
 	if (!place || !is_kept(instances->executed, cell->thread, cell->first))

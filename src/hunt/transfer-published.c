@@ -41,6 +41,7 @@ struct transfer_published {
 	struct vec stores; /* of struct store, by thread and value */
 	struct vec unknown; /* of those without a value, by thread and number */
 	bool too_many;
+	bool crowded; /* some instruction has no cell */
 };
 
 static uint64_t place_key(const struct trace_place *place, uint64_t offset)
@@ -137,7 +138,9 @@ static struct error *take_cells(struct transfer_published *published,
 		const struct trace_descriptor *descriptor =
 			descriptor_of(published, cell);
 
-		if (!(descriptor->flags & TRACE_WRITES))
+		published->crowded |= (cell->flags & TRACE_CROWDED) != 0;
+		if (!(descriptor->flags & TRACE_WRITES) &&
+		    !(cell->flags & TRACE_CROWDED))
 			continue;
 		set_bit(published->granules, cell->address);
 		if (!map_set(&published->places,
@@ -188,6 +191,8 @@ bool transfer_published_has(const struct transfer_published *published,
 {
 	uint64_t offset = 0;
 
+	if (published->crowded)
+		return true;
 	for (uint32_t i = 0; i < translated->head->instructions; i++) {
 		if (map_get(&published->places,
 			    place_key(&translated->head->place, offset)))
@@ -246,7 +251,8 @@ static uint32_t block_of(const struct vec *cells, size_t i, uint32_t thread,
 
 /*
  * Counted accesses before another thread read in the granule what the step's thread
- * stored; 0 of a variable, which others may look at any time; UINT64_MAX: none did.
+ * stored; 0 of a variable, which others may look at any time, and where an instruction
+ * has no cell; UINT64_MAX: none did.
  */
 static uint64_t read_in(const struct transfer_published *published,
 			uint32_t thread, const struct unpacked_step *step,
@@ -262,6 +268,8 @@ static uint64_t read_in(const struct transfer_published *published,
 
 		if (cell->address != granule)
 			break;
+		if (cell->thread != thread && (cell->flags & TRACE_CROWDED))
+			return 0;
 		if (cell->thread != thread &&
 		    (!block || !cell->block || cell->block == block) &&
 		    (descriptor_of(published, cell)->flags & TRACE_READS) &&

@@ -178,6 +178,9 @@ static struct error *ask_of(struct judging *judging,
 
 	if (!pair_of(judging->transfers, conflict, &pair))
 		return error_nomem;
+	/* some instruction, or some bytes, of one may have no cell */
+	if (both[0].cell->flags & TRACE_CROWDED)
+		pair_at(judging, pair)->lack = TRANSFER_LOST;
 	if (pair_at(judging, pair)->lack)
 		return NULL;
 	for (int i = 0; i < 2; i++) {
@@ -565,15 +568,20 @@ static struct error *answer_questions(struct judging *judging)
 
 /*
  * Is there a total order, of everything that was executed? A superblock that is
- * cut may have stored what it does not tell.
+ * cut may have stored what it does not tell. An access that had no cell for want of
+ * memory may be an execution that is to be ordered, or one by which others have the
+ * address; an event that was not written, what created a thread.
  */
 static bool is_complete(const struct recording *recording,
 			const struct executed *executed)
 {
 	const struct executed_totals *totals = executed_totals(executed);
+	const struct trace_end *end = &recording->end;
 
 	return (recording->file.header.promises & TRACE_TOTAL_ORDER) &&
-	       totals->steps > 0 && !totals->cut && !totals->partial;
+	       totals->steps > 0 && !totals->cut && !totals->partial &&
+	       !end->starved_cells && !end->dropped_events &&
+	       end->reason != TRACE_KILLED;
 }
 
 static struct error *read_steps(struct judging *judging,

@@ -19,6 +19,7 @@ static struct order *order;
 static struct pairs pairs;
 static struct transfers transfers;
 static uint32_t block; /* of the cells from now on */
+static uint16_t crowded; /* their flags */
 
 static int set_up_each(void **state)
 {
@@ -35,6 +36,7 @@ static int set_up_each(void **state)
 	writer_descriptor(&writer, VECTOR, TRACE_WRITES, 0x100 * STORES_16,
 			  NULL, 0);
 	block = 0;
+	crowded = 0;
 	return 0;
 }
 
@@ -57,6 +59,7 @@ static void cell_at(uint64_t address, uint32_t thread, uint32_t descriptor,
 	cell.last = last;
 	cell.count = count;
 	cell.block = block;
+	cell.flags = crowded;
 	writer_add(&writer, &cell);
 }
 
@@ -234,6 +237,97 @@ static void a_recording_without_an_end_orders_nothing(void **state)
 	assert_int_equal(transfers.lacking, 1);
 }
 
+static void block_at(uint32_t id, uint64_t address, uint64_t size)
+{
+	const struct trace_block head = {
+		.id = id, .thread = 1, .address = address, .size = size
+	};
+
+	writer_chunk(&writer, TRACE_BLOCK, &head, sizeof(head), NULL, 0);
+	block = id;
+}
+
+/* One that has no cells, or events, of some may lack executions and creations. */
+static void assert_lacks(const struct trace_end *end)
+{
+	runs(1);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, WRITER, 1, 1, 1);
+	cell(2, READER, 4, 4, 1);
+	writer_chunk(&writer, TRACE_END, end, sizeof(*end), NULL, 0);
+	fflush(writer.file);
+	assert_int_equal(judge_again(0)->lack, TRANSFER_LOST);
+	assert_int_equal(transfers.lacking, 1);
+}
+
+static void nor_does_one_that_lacks_memory_for_cells(void **state)
+{
+	(void)state;
+	assert_lacks(&(struct trace_end){ .sequence = 4, .starved_cells = 1 });
+}
+
+static void nor_does_one_that_lacks_events(void **state)
+{
+	(void)state;
+	assert_lacks(&(struct trace_end){ .sequence = 4, .dropped_events = 1 });
+}
+
+static void nor_does_one_that_another_process_ended(void **state)
+{
+	(void)state;
+	assert_lacks(
+		&(struct trace_end){ .sequence = 4, .reason = TRACE_KILLED });
+}
+
+/* Thread 1 writes once more, by a stack that has no cell. */
+static const struct transfer_pair *judge_dropped(uint64_t dropped)
+{
+	const struct trace_end end = { .sequence = 5,
+				       .dropped_cells = dropped };
+
+	runs(1);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	runs(1);
+	STEP(SENDS, FIELD, 8);
+	stops();
+	cell(1, WRITER, 1, 1, 1);
+	cell(2, READER, 4, 4, 1);
+	writer_chunk(&writer, TRACE_END, &end, sizeof(end), NULL, 0);
+	fflush(writer.file);
+	return judge_again(0);
+}
+
+static void executions_without_a_cell_count(void **state)
+{
+	(void)state;
+	assert_int_equal(judge_dropped(1)->lack, TRANSFER_NONE);
+}
+
+static void but_those_of_other_blocks_do_not(void **state)
+{
+	(void)state;
+	block_at(1, OBJECT, BLOCK);
+	block_at(2, OBJECT, BLOCK);
+	cell(1, THROUGH, 5, 5, 1);
+	block = 1;
+	assert_int_equal(judge_dropped(1)->lack, TRANSFER_ORDERED);
+}
+
+static void of_a_crowded_granule_executions_are_lost(void **state)
+{
+	(void)state;
+	crowded = TRACE_CROWDED;
+	assert_int_equal(judge_dropped(1)->lack, TRANSFER_LOST);
+}
+
 static void a_pair_is_ordered_in_all_recordings(void **state)
 {
 	(void)state;
@@ -285,16 +379,6 @@ static void a_second_use_by_another_pointer_is_asked_for(void **state)
 	cell(1, WRITER, 2, 2, 1);
 	cell(2, READER, 5, 7, 2);
 	assert_int_equal(judge()->lack, TRANSFER_NONE);
-}
-
-static void block_at(uint32_t id, uint64_t address, uint64_t size)
-{
-	const struct trace_block head = {
-		.id = id, .thread = 1, .address = address, .size = size
-	};
-
-	writer_chunk(&writer, TRACE_BLOCK, &head, sizeof(head), NULL, 0);
-	block = id;
 }
 
 /* Thread 1 stores the address in `other', and writes and sends then. */
@@ -594,6 +678,12 @@ int main(void)
 		TEST(a_way_back_is_a_hand_over_too),
 		TEST(every_execution_is_to_be_in_the_recording),
 		TEST(a_recording_without_an_end_orders_nothing),
+		TEST(nor_does_one_that_lacks_memory_for_cells),
+		TEST(nor_does_one_that_lacks_events),
+		TEST(nor_does_one_that_another_process_ended),
+		TEST(executions_without_a_cell_count),
+		TEST(but_those_of_other_blocks_do_not),
+		TEST(of_a_crowded_granule_executions_are_lost),
 		TEST(a_pair_is_ordered_in_all_recordings),
 		TEST(a_second_use_by_another_pointer_is_asked_for),
 		TEST(it_may_have_been_in_a_variable_before),
