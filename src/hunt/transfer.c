@@ -386,12 +386,13 @@ static bool are_ordered(void *context, const struct vec *transfers)
 
 /*
  * The hand-overs of an access of the question, sent in steps from `since' on; until
- * they order all that was asked of it, if that is given.
+ * `is_enough' says so of those that were found.
  */
-static struct error *track(struct judging *judging,
-			   const struct question *question,
-			   const struct transfer_instance *access,
-			   uint64_t since, struct asked *all, struct vec *ret)
+static struct error *
+track(struct judging *judging, const struct question *question,
+      const struct transfer_instance *access, uint64_t since,
+      bool (*is_enough)(void *context, const struct vec *transfers),
+      void *context, struct vec *ret)
 {
 	const struct trace_block *block =
 		recording_block(judging->recording, question->block);
@@ -400,8 +401,8 @@ static struct error *track(struct judging *judging,
 		.address = access->address,
 		.since = since,
 		.instructions = TRANSFER_INSTRUCTIONS,
-		.is_enough = all ? are_ordered : NULL,
-		.context = all,
+		.is_enough = is_enough,
+		.context = context,
 	};
 	uint64_t instructions = 0;
 	struct error *err;
@@ -441,16 +442,36 @@ static bool is_of_object(const struct judging *judging,
 			       address - value <= TRANSFER_NEAR;
 }
 
+/* The question whose earlier access is tracked. */
+struct owned_question {
+	const struct judging *judging;
+	const struct question *question;
+};
+
+/* The nearest reception is enough: earlier ones do not make it later. */
+static bool is_owned(void *context, const struct vec *transfers)
+{
+	const struct owned_question *owned = context;
+
+	for (size_t i = 0; i < transfers->count; i++) {
+		if (is_of_object(owned->judging, owned->question,
+				 vec_at(transfers, i)))
+			return true;
+	}
+	return false;
+}
+
 /* Since when the earlier access's thread has its address, as far as is known. */
 static struct error *find_owned(struct judging *judging,
 				const struct question *question,
 				uint64_t *since)
 {
+	struct owned_question owned = { judging, question };
 	struct error *err;
 
 	vec_clear(&judging->owned);
-	err = track(judging, question, question->earlier, *since, NULL,
-		    &judging->owned);
+	err = track(judging, question, question->earlier, *since, is_owned,
+		    &owned, &judging->owned);
 	for (size_t i = 0; i < judging->owned.count; i++) {
 		const struct transfer *transfer = vec_at(&judging->owned, i);
 
@@ -532,8 +553,8 @@ static struct error *answer_all(struct judging *judging, size_t from, size_t to)
 			since = question->earlier->point.number;
 	}
 	if (since != UINT64_MAX && !is_late)
-		err = track(judging, first, first->later, since, &all,
-			    &judging->found);
+		err = track(judging, first, first->later, since, are_ordered,
+			    &all, &judging->found);
 	for (size_t i = from; !err && i < to; i++) {
 		const struct question *question =
 			vec_at(&judging->questions, i);
