@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "hunt/executed.h"
 #include "hunt/recording.h"
 #include "hunt/transfer-track.h"
 #include "hunt/translated.h"
@@ -458,4 +459,63 @@ bool transfer_published_find(const struct transfer_published *published,
 	return published->too_many ||
 	       find_known(&published->stores, question) ||
 	       find_unknown(&published->unknown, question);
+}
+
+/* Is what it has stored still there at the access of the question? */
+static struct error *
+is_there(const struct store *store, struct executed *executed,
+	 const struct transfer_published_question *question, bool *ret)
+{
+	struct executed_write last;
+	struct error *err = executed_last_write(executed, store->location,
+						ADDRESS_BYTES, question->number,
+						&last);
+
+	*ret = !err && last.kind == EXECUTED_STORE &&
+	       last.thread == store->thread && last.number == store->number;
+	return err;
+}
+
+/* Of those that lie between the two places; one that is not known may be any. */
+static struct error *
+find_standing(const struct vec *stores, size_t from, size_t to,
+	      struct executed *executed,
+	      const struct transfer_published_question *question, bool *ret)
+{
+	struct error *err = NULL;
+
+	for (size_t i = from; !err && !*ret && i < to; i++) {
+		const struct store *store = vec_at(stores, i);
+
+		if (store->number >= question->born &&
+		    store->number < question->since && store->read == 0)
+			err = is_there(store, executed, question, ret);
+	}
+	return err;
+}
+
+struct error *transfer_published_stands(
+	const struct transfer_published *published, struct executed *executed,
+	const struct transfer_published_question *question, bool *ret)
+{
+	const struct vec *stores = &published->stores;
+	const struct vec *unknown = &published->unknown;
+	const struct store low = { .thread = question->thread,
+				   .value = question->low,
+				   .number = question->born };
+	const struct store high = { .thread = question->thread,
+				    .value = question->low + question->size,
+				    .number = question->since };
+	size_t from = first_from(unknown, &low, compare_unknown);
+	size_t to = first_from(unknown, &high, compare_unknown);
+	struct error *err;
+
+	*ret = to - from >= TRANSFER_PUBLISHED_UNKNOWN;
+	if (*ret)
+		return NULL;
+	err = find_standing(stores, first_from(stores, &low, compare_stores),
+			    first_from(stores, &high, compare_stores), executed,
+			    question, ret);
+	return err ? err
+		   : find_standing(unknown, from, to, executed, question, ret);
 }

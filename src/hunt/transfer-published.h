@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct error;
+struct executed;
 struct recording;
 struct transfer_published;
 struct translated;
@@ -61,6 +62,7 @@ struct transfer_published_question {
 	uint64_t low, size; /* of the addresses */
 	/* stored in steps from `since' on, before the access of step `number' */
 	uint64_t since, number;
+	uint64_t born; /* before this step there was no such address */
 	size_t access;
 	/*
 	 * Counted accesses before the hand-over. Memory that is no variable, and
@@ -76,5 +78,13 @@ struct transfer_published_question {
 bool transfer_published_find(
 	const struct transfer_published *published,
 	const struct transfer_published_question *question);
+
+/*
+ * Is one of those that it had stored before `since', in a variable, still there at
+ * the access?
+ */
+struct error *transfer_published_stands(
+	const struct transfer_published *published, struct executed *executed,
+	const struct transfer_published_question *question, bool *ret);
 
 #endif

@@ -345,10 +345,11 @@ static bool may_be_published(const struct judging *judging,
 		.number = earlier->number,
 		.access = earlier->access,
 		.sent = transfer->sent.sequence,
-		.since = block ? transfer_instances_born(judging->instances,
-							 question->block)
-			       : 0,
+		.born = block ? transfer_instances_born(judging->instances,
+							question->block)
+			      : 0,
 	};
+	ret->since = ret->born;
 	return transfer->kind != TRANSFER_HEAP &&
 	       transfer_published_find(judging->published, ret);
 }
@@ -485,7 +486,8 @@ static struct error *find_owned(struct judging *judging,
 /*
  * Had its sender stored the address before the earlier access, since it has it,
  * where another thread looks? Then the receiver may have it from there in another
- * run.
+ * run. What it had stored before it gave the object away counts as long as it is
+ * there.
  */
 static struct error *find_published(struct judging *judging,
 				    const struct question *question,
@@ -498,9 +500,12 @@ static struct error *find_published(struct judging *judging,
 	if (!*ret)
 		return NULL;
 	err = find_owned(judging, question, &asked.since);
-	if (!err)
-		*ret = transfer_published_find(judging->published, &asked);
-	return err;
+	if (err || asked.since == asked.born)
+		return err;
+	*ret = transfer_published_find(judging->published, &asked);
+	return *ret ? NULL
+		    : transfer_published_stands(judging->published,
+						judging->executed, &asked, ret);
 }
 
 /* By what was found of its later access; late: nothing was looked for. */

@@ -554,6 +554,53 @@ static void what_came_back_counts_from_then_on(void **state)
 			 TRANSFER_ORDERED);
 }
 
+/*
+ * Thread 1 shows the object in a variable before it sends it; it comes back, is
+ * written to, and goes another way.
+ */
+static void shows_it_in_an_earlier_round(uint64_t left_there)
+{
+	runs(1);
+	STEP(SENDS, VARIABLE, OBJECT);
+	STEP(SENDS, SLOT, OBJECT);
+	STEP(SENDS, VARIABLE, left_there);
+	stops();
+	runs(2);
+	STEP(RELAYS, SLOT, OBJECT, OTHER, OBJECT);
+	stops();
+	runs(1);
+	STEP(RECEIVES, OTHER, OBJECT, STACK, STACK);
+	STEP(WRITES, FIELD, 7);
+	STEP(SENDS, SLOT + 8, OBJECT);
+	stops();
+	runs(2);
+	receive_and_use(SLOT + 8, OBJECT);
+	stops();
+	cell(1, THROUGH, 6, 6, 1);
+	cell(2, READER, 9, 9, 1);
+	cell_at(VARIABLE, 1, WRITER, 1, 3, 2);
+	cell_at(VARIABLE, 3, RECEIVER, 2, 4, 2);
+	writer_end(&writer, steps);
+	read_recording();
+	assert_null(transfers_judge(&transfers, &pairs, &recording, 0, order));
+}
+
+static void it_may_be_in_a_variable_from_an_earlier_round(void **state)
+{
+	(void)state;
+	shows_it_in_an_earlier_round(OBJECT);
+	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
+			 TRANSFER_NONE);
+}
+
+static void but_not_if_that_has_something_else_by_now(void **state)
+{
+	(void)state;
+	shows_it_in_an_earlier_round(0);
+	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
+			 TRANSFER_ORDERED);
+}
+
 static void another_thread_may_have_sent_it_before(void **state)
 {
 	(void)state;
@@ -698,6 +745,8 @@ int main(void)
 		TEST(nor_in_the_object_itself),
 		TEST(what_another_one_has_replaced_was_sent),
 		TEST(what_came_back_counts_from_then_on),
+		TEST(it_may_be_in_a_variable_from_an_earlier_round),
+		TEST(but_not_if_that_has_something_else_by_now),
 		TEST(another_thread_may_have_sent_it_before),
 		TEST(another_address_of_the_block_may_have_been_sent),
 		TEST(a_container_that_was_received_orders_nothing),
