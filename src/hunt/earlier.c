@@ -102,26 +102,75 @@ static bool is_explained(const struct target_record *record,
 	return any;
 }
 
-static struct error *take_side(struct outcomes *outcomes,
-			       const struct target_record *record,
-			       const struct vec *races, uint64_t *count)
+static bool is_same_code(const struct target_record *record,
+			 const struct target_record *other)
 {
-	uint64_t side = 0, left_out = 0;
+	return strcmp(record->side.code_hash, other->side.code_hash) == 0;
+}
+
+/*
+ * Several sides may have the same code: is the record the first of them in the list,
+ * and all of them are explained?
+ */
+static bool is_code_explained(const struct vec *records, size_t place,
+			      const struct vec *races)
+{
+	const struct target_record *record = record_at(records, place);
+
+	if (!record->side.code_hash[0])
+		return false;
+	for (size_t i = 0; i < records->count; i++) {
+		const struct target_record *other = record_at(records, i);
+
+		if (is_same_code(record, other) &&
+		    (i < place || !is_explained(other, races)))
+			return false;
+	}
+	return true;
+}
+
+/* Keep the races of all sides with the code of that record, as met at `side'. */
+static struct error *take_races(struct outcomes *outcomes,
+				const struct target_record *record,
+				const struct vec *records,
+				const struct vec *races, uint64_t side)
+{
 	struct error *err = NULL;
 
-	if (!record->side.code_hash[0] || !is_explained(record, races))
-		return NULL;
-	err = outcomes_leave_out(outcomes, record, &left_out, &side);
-	for (size_t i = 0; !err && side && i < races->count; i++) {
+	for (size_t i = 0; !err && i < races->count; i++) {
 		struct race *race = race_at(races, i);
 		uint64_t before = race->target;
+		bool met = false;
 
-		if (!was_met_at(race, record))
+		for (size_t j = 0; !met && j < records->count; j++)
+			met = is_same_code(record, record_at(records, j)) &&
+			      was_met_at(race, record_at(records, j));
+		if (!met)
 			continue;
 		race->target = side;
 		err = kept_add_race(outcomes, race);
 		race->target = before;
 	}
+	return err;
+}
+
+static struct error *take_side(struct outcomes *outcomes, struct store *old,
+			       const struct vec *records, size_t place,
+			       const struct vec *races, uint64_t *count)
+{
+	const struct target_record *record = record_at(records, place);
+	uint64_t side = 0, left_out = 0;
+	bool pending;
+	struct error *err;
+
+	if (!is_code_explained(records, place, races))
+		return NULL;
+	err = outcomes_has_pending(old, record->side.code_hash, &pending);
+	if (err || pending)
+		return err;
+	err = outcomes_leave_out(outcomes, record, &left_out, &side);
+	if (!err && side)
+		err = take_races(outcomes, record, records, races, side);
 	*count += left_out;
 	return err;
 }
@@ -150,8 +199,7 @@ struct error *earlier_since(struct outcomes *outcomes, const char *path,
 	if (!err)
 		err = outcomes_since(outcomes, old, &count);
 	for (size_t i = 0; !err && i < records.count; i++)
-		err = take_side(outcomes, record_at(&records, i), &races,
-				&count);
+		err = take_side(outcomes, old, &records, i, &races, &count);
 	records_free(&records);
 	races_free(&races);
 	store_close(old);
@@ -160,18 +208,21 @@ struct error *earlier_since(struct outcomes *outcomes, const char *path,
 	return err;
 }
 
-/* Of a file without a build id, its time tells: it was not written to since. */
-static bool is_older(const char *path, uint64_t time)
+/* Of a file without a build id, its time tells: was it written to since? */
+static bool is_newer(const char *path, uint64_t time)
 {
 	struct stat status;
 
 	return stat(path, &status) == 0 &&
 	       (uint64_t)status.st_mtim.tv_sec * CLOCK_NS_PER_S +
-			       (uint64_t)status.st_mtim.tv_nsec <=
+			       (uint64_t)status.st_mtim.tv_nsec >
 		       time;
 }
 
-/* Is the file of that build now? */
+/*
+ * May the file be of that build now? So too one that cannot be read, as of a program
+ * that the test builds or unpacks each time.
+ */
 static bool is_build(const char *path, const char *build_id, uint64_t time)
 {
 	struct elftext *text = NULL;
@@ -182,9 +233,9 @@ static bool is_build(const char *path, const char *build_id, uint64_t time)
 	if (!path || path[0] != '/')
 		return true;
 	if (!build_id)
-		return is_older(path, time);
+		return !is_newer(path, time);
 	err = elftext_open(path, path, &text);
-	same = !err && same_text(elftext_build_id(text), build_id);
+	same = err || same_text(elftext_build_id(text), build_id);
 	error_free(err);
 	elftext_close(text);
 	return same;
@@ -236,28 +287,23 @@ static struct error *read_all(struct store *store, struct vec *records,
 }
 
 struct error *earlier_races(struct outcomes *outcomes, struct vec *races,
-			    uint64_t *ret_changed)
+			    struct vec *changed)
 {
 	struct vec records = VEC_INIT(struct target_record);
 	struct vec all = VEC_INIT(struct race *);
-	uint64_t changed = 0;
 	struct error *err = read_all(outcomes_store(outcomes), &records, &all);
 
 	while (!err && all.count > 0) {
 		struct race *race = race_at(&all, 0);
+		bool current = is_current(race, &records);
 
 		vec_remove(&all, 0);
-		if (!is_current(race, &records)) {
-			changed++;
-			race_free(race);
-		} else if (!vec_push(races, &race)) {
+		if (!vec_push(current ? races : changed, &race)) {
 			race_free(race);
 			err = error_nomem;
 		}
 	}
 	races_free(&all);
 	records_free(&records);
-	if (!err)
-		*ret_changed = changed;
 	return err;
 }

@@ -256,12 +256,13 @@ static struct error *forget_sides(struct store *store, struct store *other,
 	struct query *query;
 	uint64_t last;
 	bool row = true;
-	struct error *err = query_prepare(
-		other,
-		"SELECT DISTINCT code_hash FROM side"
-		" WHERE code_hash IS NOT NULL AND result <> 'pending'"
-		" EXCEPT SELECT code_hash FROM side WHERE race IS NOT NULL",
-		&query);
+	struct error *err =
+		query_prepare(other,
+			      "SELECT DISTINCT code_hash FROM side"
+			      " WHERE code_hash IS NOT NULL"
+			      " EXCEPT SELECT code_hash FROM side"
+			      " WHERE race IS NOT NULL OR result = 'pending'",
+			      &query);
 
 	if (err)
 		return err;
@@ -296,6 +297,24 @@ struct error *outcomes_since(struct outcomes *outcomes, struct store *old,
 				forget_sides(outcomes->store, old, &count));
 	if (!err)
 		*ret_count = count;
+	return err;
+}
+
+struct error *outcomes_has_pending(struct store *old, const char *code_hash,
+				   bool *ret)
+{
+	struct query *query;
+	struct error *err = query_prepare(
+		old,
+		"SELECT 1 FROM side"
+		" WHERE code_hash = ? AND result = 'pending' LIMIT 1",
+		&query);
+
+	if (err)
+		return err;
+	query_bind_text(query, 1, code_hash);
+	err = query_next(query, ret);
+	query_free(query);
 	return err;
 }
 

@@ -57,11 +57,15 @@ struct error *outcomes_add_sides(struct outcomes *outcomes, struct vec *sides);
 struct error *outcomes_open_old(const char *path, struct store **ret);
 
 /*
- * Sides whose function is in the other store with the same bytes, and that were
- * tried there and have met no race, become TARGET_UNCHANGED. *ret_count: how many.
+ * Sides whose function is in the other store with the same bytes, and all of which
+ * were tried there and have met no race, become TARGET_UNCHANGED. *ret_count: how many.
  */
 struct error *outcomes_since(struct outcomes *outcomes, struct store *old,
 			     uint64_t *ret_count);
+
+/* Has the other store a side with that code that is not tried to the end? */
+struct error *outcomes_has_pending(struct store *old, const char *code_hash,
+				   bool *ret);
 
 /*
  * The same of those with the code of a side that has met a race there, which becomes

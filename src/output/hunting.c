@@ -279,7 +279,7 @@ static struct error *hunting_race_met(void *context, struct race *race)
 
 /* What that hunt was to suppress, and knew, is not what this one is to. */
 static struct error *hunting_race_earlier(struct hunting_output *output,
-					  struct race *race)
+					  struct race *race, bool changed)
 {
 	uint8_t key[COMBINE_KEY_SIZE];
 	struct hunting_race *known;
@@ -287,9 +287,10 @@ static struct error *hunting_race_earlier(struct hunting_output *output,
 	struct error *err = race_key(race, key);
 
 	known = err ? NULL : hunting_find(output, key);
-	if (err || known) {
+	if (err || known || changed) {
+		output->changed += !err && !known;
 		race_free(race);
-		return err ? err : hunting_add_target(known, target);
+		return known ? hunting_add_target(known, target) : err;
 	}
 	fields_deinit(&race_suppression_fields, &race->suppressed);
 	race->status = STATUS_UNSET;
@@ -297,22 +298,31 @@ static struct error *hunting_race_earlier(struct hunting_output *output,
 	return hunting_first(output, race, key);
 }
 
-struct error *hunting_output_earlier(struct hunting_output *output,
-				     struct outcomes *outcomes)
+static struct error *hunting_races_earlier(struct hunting_output *output,
+					   struct vec *races, bool changed,
+					   struct error *err)
 {
-	struct vec races = VEC_INIT(struct race *);
-	struct error *err = earlier_races(outcomes, &races, &output->changed);
-
-	for (size_t i = 0; i < races.count; i++) {
-		struct race *race = *(struct race **)vec_at(&races, i);
+	for (size_t i = 0; i < races->count; i++) {
+		struct race *race = *(struct race **)vec_at(races, i);
 
 		if (err)
 			race_free(race);
 		else
-			err = hunting_race_earlier(output, race);
+			err = hunting_race_earlier(output, race, changed);
 	}
-	vec_deinit(&races);
+	vec_deinit(races);
 	return err;
+}
+
+struct error *hunting_output_earlier(struct hunting_output *output,
+				     struct outcomes *outcomes)
+{
+	struct vec races = VEC_INIT(struct race *);
+	struct vec changed = VEC_INIT(struct race *);
+	struct error *err = earlier_races(outcomes, &races, &changed);
+
+	err = hunting_races_earlier(output, &races, false, err);
+	return hunting_races_earlier(output, &changed, true, err);
 }
 
 static struct error *hunting_crash(void *context, const struct crash *crash)

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 #include "report/race.h"
 
 /* Calls that tell an allocation: the allocator's caller may be a wrapper. */
@@ -26,15 +27,18 @@ static const struct race_frame *doer(const struct race_side *side)
 	return side->frames.count > 0 ? vec_at(&side->frames, 0) : NULL;
 }
 
+/* A name as a record in JSON has it, so that the record has the same places. */
 static void add_frame(struct strbuf *text, const struct race_frame *frame)
 {
 	const char *module = race_frame_module(frame);
 
-	if (frame->file && frame->line > 0)
-		strbuf_addf(text, "%s:%d;", frame->file, frame->line);
-	else
-		strbuf_addf(text, "%s+%" PRIx64 ";", module ? module : "",
-			    frame->offset);
+	if (frame->file && frame->line > 0) {
+		utf8_add(text, frame->file);
+		strbuf_addf(text, ":%d;", frame->line);
+	} else {
+		utf8_add(text, module ? module : "");
+		strbuf_addf(text, "+%" PRIx64 ";", frame->offset);
+	}
 }
 
 static uint64_t hash_side(const struct race_side *side)
