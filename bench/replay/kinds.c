@@ -275,8 +275,26 @@ NOINLINE static void setting_second(void)
 	use((unsigned long)setting_get());
 }
 
+/*
+ * A thread that is a lap ahead of the other fills the cell that the other still
+ * waits for, or looks at: then the order decides which lap stays. It waits, until
+ * the other has ended.
+ */
+static unsigned long second_at;
+
+NOINLINE static void keep_in_step(unsigned long i)
+{
+	for (unsigned long spins = 0; spins < 4000000; spins++) {
+		if (i <
+		    __atomic_load_n(&second_at, __ATOMIC_RELAXED) + CELLS / 2)
+			return;
+		OPAQUE();
+	}
+}
+
 static void first(unsigned long i)
 {
+	keep_in_step(i);
 	spin_first(i);
 	counter_first();
 	references_first();
@@ -293,6 +311,7 @@ static void first(unsigned long i)
 
 static void second(unsigned long i)
 {
+	__atomic_store_n(&second_at, i, __ATOMIC_RELAXED);
 	spin_second(i);
 	counter_second();
 	references_second();

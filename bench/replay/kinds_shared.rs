@@ -5,6 +5,7 @@ include!("../../tests/targets/target.rs");
 
 use std::hint::black_box;
 use std::ptr::{addr_of, addr_of_mut};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
 const CELLS: usize = 256;
@@ -261,9 +262,27 @@ caller!(batch_second, _i, use_value(batch_sum()));
 caller!(setting_first, i, setting_set(i as u32 & 1));
 caller!(setting_second, _i, use_value(u64::from(setting_get())));
 
+// As kinds.c has it: a thread that is a lap ahead would make other races of these.
+static SECOND_AT: AtomicU64 = AtomicU64::new(0);
+
+#[inline(never)]
+unsafe fn keep_in_step(i: u64) {
+    let mut spins = 0;
+
+    while i >= SECOND_AT.load(Ordering::Relaxed) + CELLS as u64 / 2 && spins < 4000000 {
+        spins += 1;
+    }
+}
+
+#[inline(never)]
+unsafe fn second_is_at(i: u64) {
+    SECOND_AT.store(i, Ordering::Relaxed);
+}
+
 type Turn = unsafe fn(u64);
 
-const FIRST: [Turn; 12] = [
+const FIRST: [Turn; 13] = [
+    keep_in_step,
     spin_first,
     counter_both,
     references_first,
@@ -277,7 +296,8 @@ const FIRST: [Turn; 12] = [
     batch_first,
     setting_first,
 ];
-const SECOND: [Turn; 12] = [
+const SECOND: [Turn; 13] = [
+    second_is_at,
     spin_second,
     counter_both,
     references_second,
@@ -292,7 +312,7 @@ const SECOND: [Turn; 12] = [
     setting_second,
 ];
 
-fn role(target: Target, turns: [Turn; 12], pace: u32) {
+fn role(target: Target, turns: [Turn; 13], pace: u32) {
     let mut i = 0;
 
     while target.goes_on(i) {
