@@ -7,9 +7,8 @@
  *
  * Front end to tracer: the types before STARTED. Tracer to front end: the rest.
  *
- * Several processes may be watched. Those that were forked from one another
- * without an exec(2) since hold the same program at the same addresses; it has
- * a number, and a site is a site of that program.
+ * Several processes may be watched. Those that were forked from one another and
+ * executed nothing since have one program, which has a number that sites name.
  */
 #ifndef WIRE_MESSAGE_H
 #define WIRE_MESSAGE_H

@@ -251,8 +251,7 @@ static void accesses_that_synchronize_are_ordered(void **state)
 static void name_functions(struct race *race, int moved)
 {
 	for (int i = 0; i < 2; i++) {
-		struct race_frame *frame =
-			vec_at(&race->sides[i].frames, 0);
+		struct race_frame *frame = vec_at(&race->sides[i].frames, 0);
 
 		frame->function = strdup("f");
 		assert_non_null(frame->function);
