@@ -122,7 +122,8 @@ static void hunt_arm_partner(struct engine *engine,
 	const struct program_text *text =
 		hunt_program(engine, partner->site.program);
 
-	if (!text || partner->claimed || partner->stands)
+	if (!text || partner->claimed || partner->stands ||
+	    partner->elsewhere >= HUNT_ELSEWHERE)
 		return;
 	/* with a register as well, it would stop twice */
 	if (hunt_text_has(engine, &partner->site))
@@ -162,24 +163,44 @@ void hunt_arm_partners(struct engine *engine, bool by_text)
 	}
 }
 
+static void hunt_lift_partner(struct engine *engine,
+			      struct hunt_partner *partner)
+{
+	bool stood = partner->stands;
+
+	if (partner->claimed) {
+		watch_release(&engine->core.tracees.watch, &partner->claim);
+		engine->hunt.changed = true;
+	}
+	partner->claimed = partner->stands = false;
+	if (stood)
+		hunt_text_leave(engine, &partner->site);
+}
+
 void hunt_lift_partners(struct engine *engine)
 {
 	struct hunt *hunt = &engine->hunt;
 
+	for (size_t i = 0; i < hunt->partner_count; i++)
+		hunt_lift_partner(engine, &hunt->partners[i]);
+	hunt->partner_count = 0;
+}
+
+void hunt_partner_elsewhere(struct engine *engine, const struct wire_site *site)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	/* nobody else tells of the bytes where a register was refused */
+	if (!hunt->focus || hunt->focus->state != HUNT_HELD ||
+	    engine->core.tracees.watch.refused != hunt->focus->refused)
+		return;
 	for (size_t i = 0; i < hunt->partner_count; i++) {
 		struct hunt_partner *partner = &hunt->partners[i];
-		bool stood = partner->stands;
 
-		if (partner->claimed) {
-			watch_release(&engine->core.tracees.watch,
-				      &partner->claim);
-			hunt->changed = true;
-		}
-		partner->stands = false;
-		if (stood)
-			hunt_text_leave(engine, &partner->site);
+		if (wire_site_is(&partner->site, site) &&
+		    ++partner->elsewhere == HUNT_ELSEWHERE)
+			hunt_lift_partner(engine, partner);
 	}
-	hunt->partner_count = 0;
 }
 
 bool hunt_claim_entry(struct engine *engine, const struct program_text *text,

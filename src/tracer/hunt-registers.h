@@ -14,6 +14,10 @@ struct engine;
 struct hunt;
 struct hunt_target;
 struct program_text;
+struct wire_site;
+
+/* Stops at a partner, for other bytes, in a hold. */
+enum { HUNT_ELSEWHERE = 32 };
 
 /* The program that a process runs by this number; NULL: none does any more. */
 const struct program_text *hunt_program(const struct engine *engine,
@@ -32,6 +36,14 @@ void hunt_unclaim(struct engine *engine, struct hunt_target *target);
  */
 void hunt_arm_partners(struct engine *engine, bool by_text);
 void hunt_lift_partners(struct engine *engine);
+
+/*
+ * A thread has come to a partner of the focus for other bytes. One that executes it
+ * over and over would hardly get on while another one is held: after HUNT_ELSEWHERE of
+ * these the breakpoint is lifted, since the bytes are watched by then.
+ */
+void hunt_partner_elsewhere(struct engine *engine,
+			    const struct wire_site *site);
 
 /* The entry of a program; false: it is not known, or no register is free. */
 bool hunt_claim_entry(struct engine *engine, const struct program_text *text,

@@ -488,7 +488,8 @@ static void hunt_partner_came(struct engine *engine, struct thread *thread,
 	struct stall_terms terms = { .over = hunt_early_over };
 
 	if (hunt->holds) {
-		stall_meet(engine, thread, site, regs);
+		if (!stall_meet(engine, thread, site, regs))
+			hunt_partner_elsewhere(engine, site);
 		return;
 	}
 	if (!hunt->focus || hunt->focus->state != HUNT_NEAR ||

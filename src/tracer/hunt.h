@@ -109,6 +109,7 @@ struct hunt_partner {
 	bool claimed; /* in a register */
 	struct watch_claim claim;
 	bool stands; /* as an INT3 */
+	unsigned int elsewhere; /* stops of threads there, for other bytes */
 };
 
 /* The first instruction of a program, where its sides are asked for. */

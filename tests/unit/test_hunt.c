@@ -15,6 +15,7 @@
 
 #include "driven.h"
 
+#include "tracer/hunt-registers.h"
 #include "tracer/hunt.h"
 
 /* No memory is to be had while this is set. */
@@ -463,6 +464,50 @@ static void who_was_met_first_is_not_met_again(void **state)
 	assert_met_both(driven);
 }
 
+/*
+ * It executes one of two partners over and over, for other bytes. taken: registers
+ * that others have.
+ */
+static void is_busy_elsewhere(uint8_t taken, bool by_text)
+{
+	static const char *const partners[] = { site_far, site_add, NULL };
+	lane_work *const work[] = { work_write, work_add };
+	struct driven *driven = start_with(work, 2);
+	const struct hunt *hunt = &driven->engine.hunt;
+	const struct wire_hunt side = side_with_partners(partners);
+
+	driven->engine.core.tracees.watch.dregs.taken = taken;
+	take(driven, &side);
+	lane_start(0, 1);
+	driven_until(driven, hunt->holds && hunt->partner_count == 2);
+	assert_true(hunt->partners[0].claimed);
+	lane_start(1, HUNT_ELSEWHERE - 1);
+	driven_until(driven, lane_idle(1));
+	assert_int_equal(hunt->partners[1].elsewhere, HUNT_ELSEWHERE - 1);
+	assert_int_equal(hunt->partners[1].stands, by_text);
+	assert_int_equal(hunt->partners[1].claimed, !by_text);
+	lane_start(1, HUNT_ELSEWHERE);
+	driven_until(driven, lane_idle(1));
+	assert_int_equal(hunt->partners[1].elsewhere, HUNT_ELSEWHERE);
+	assert_false(hunt->partners[1].claimed || hunt->partners[1].stands);
+	/* the other one is as it was */
+	assert_int_equal(hunt->partners[0].elsewhere, 0);
+	assert_true(hunt->partners[0].claimed);
+	assert_true(hunt->holds);
+	end_hold(driven);
+	driven_until(driven, lane_idle(0));
+	hunt_end(&driven->engine);
+	assert_pristine(&driven->memory);
+	driven_end(driven);
+}
+
+static void a_partner_that_is_busy_elsewhere_gets_on(void **state)
+{
+	(void)state;
+	is_busy_elsewhere(0, false);
+	is_busy_elsewhere(2, true);
+}
+
 /* From now on, children of the test run on the first processor that it may use. */
 static void pin(cpu_set_t *ret_before)
 {
@@ -533,6 +578,7 @@ int main(void)
 		cmocka_unit_test(a_side_in_the_text_is_given_up),
 		cmocka_unit_test(without_memory_a_side_is_not_tried),
 		cmocka_unit_test(a_hold_goes_on_until_the_partner_comes),
+		cmocka_unit_test(a_partner_that_is_busy_elsewhere_gets_on),
 		cmocka_unit_test(who_was_met_first_is_not_met_again),
 		cmocka_unit_test(a_hold_lasts_longer_while_others_wait_to_run),
 	};
