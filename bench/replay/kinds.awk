@@ -14,7 +14,8 @@
 # It is not as it should be where a kind that harms has no effect, or one that does
 # not harm has one, but for a setting's order. Less than 20 instances of one that does
 # not harm are too few, as beside many other tasks; a longer run has more. Status 1
-# where a kind that harms has no effect: its race would be called unlikely.
+# where a kind that harms has no effect: its race would be called unlikely; and where
+# it has no instance, which shows nothing.
 
 BEGIN {
 	harmful = split("counter references bits flags", kind, " ")
@@ -105,6 +106,7 @@ END {
 			wrong += bad[at]
 			missed += bad[at] && i <= harmful
 			short += few[at] && !bad[at]
+			unseen += few[at] && i <= harmful
 			cells++
 		}
 	}
@@ -114,7 +116,7 @@ END {
 	printf "A race of each of %d kinds, in %d builds of programs in C, C++ and Rust, inlined and not, beside\n", kinds, many
 	printf "processes that use all processors: replays of %d of %d come to what they should, a fault or a\n", cells - wrong - short, cells
 	print "change where the kind harms, and else no difference in 20 instances or more; of those that do not harm,"
-	printf "%d have fewer instances, and %d come to a difference; of those that do, %d come to none\n", short, wrong - missed, missed
-	print "([each](bench/kinds.txt), `bench-kinds`)."
-	exit(missed > 0)
+	printf "%d have fewer instances, and %d come to a difference; of those that do, %d come to none and %d have no\n", short - unseen, wrong - missed, missed, unseen
+	print "instance ([each](bench/kinds.txt), `bench-kinds`)."
+	exit(missed > 0 || unseen > 0)
 }

@@ -47,7 +47,6 @@ struct hunting {
 	struct symbolizer *symbolizer;
 	bool shares; /* others have claimed sides, or may do so now */
 	uint64_t longest_ns; /* the longest hold that was asked for */
-	bool cut; /* the runs that go on were ended, since the time is over */
 	uint64_t begun_ns;
 	uint64_t
 		at_once; /* runs that the processors have room for; 0: not known */
@@ -244,6 +243,25 @@ static const char *hunting_backend(const struct hunting *hunting,
 		       : wanted;
 }
 
+/* Of the time that the hunt may take; UINT64_MAX: it may take any. */
+static uint64_t hunting_rest_ns(const struct hunting *hunting)
+{
+	const struct hunt_config *config = hunting->config;
+	uint64_t used = clock_now_ns() - config->asked_ns;
+
+	if (config->budget_ns == 0)
+		return UINT64_MAX;
+	return config->budget_ns > used ? config->budget_ns - used : 0;
+}
+
+/* After which a run is ended: a hold that has begun may come to its end. */
+static uint64_t hunting_limit_ns(const struct hunting *hunting)
+{
+	uint64_t rest = hunting_rest_ns(hunting);
+
+	return rest == UINT64_MAX ? 0 : rest + hunting->longest_ns;
+}
+
 static struct error *hunting_feed(struct hunting *hunting,
 				  struct worker *worker)
 {
@@ -263,7 +281,8 @@ static struct error *hunting_feed(struct hunting *hunting,
 	}
 	if (!err && sides.count > 0)
 		err = worker_send(worker, &sides, holds,
-				  hunting_backend(hunting, &sides));
+				  hunting_backend(hunting, &sides),
+				  hunting_limit_ns(hunting));
 	vec_deinit(&sides);
 	vec_deinit(&ids);
 	return err;
@@ -321,15 +340,16 @@ static struct error *hunting_target(struct hunting *hunting,
 	struct hunt_side *side = hunting_out(hunting, record->side.id);
 	struct target_outcome *outcome = &record->outcome;
 	uint64_t id = record->side.id;
+	bool over = hunting_rest_ns(hunting) == 0;
 	struct error *err;
 
 	if (!side)
 		return NULL;
 	hunting->alone = tries_is_alone(&hunting->tries, side);
 	/* of a run that was cut, only what came counts */
-	if (hunting->cut && outcome->result == TARGET_UNREACHED)
+	if (over && outcome->result == TARGET_UNREACHED)
 		outcome->result = TARGET_PENDING;
-	if (!(hunting->cut && outcome->result == TARGET_PENDING) &&
+	if (!(over && outcome->result == TARGET_PENDING) &&
 	    !tries_ended(&hunting->tries, side, outcome))
 		return error_nomem;
 	planned_tried(&hunting->planned, hunting->alone,
@@ -484,7 +504,7 @@ static void hunting_ran(struct hunting *hunting, const struct run_summary *run)
 	if (result->runs++ == 0)
 		hunting_measure(hunting, run);
 	planned_ran(&hunting->planned, hunting->alone, run->elapsed_ns);
-	if (status == 0 || hunting->cut)
+	if (status == 0 || hunting_rest_ns(hunting) == 0)
 		return;
 	if (result->failed++ == 0)
 		result->status = status;
@@ -506,12 +526,6 @@ static struct error *hunting_receive(struct hunting *hunting,
 			hunting_ran(hunting, &record.summary);
 	}
 	report_record_deinit(&record);
-	/* one that was ended before it had begun its run has ended, too */
-	if (err && hunting->cut && err->kind == ERROR_OTHER) {
-		error_free(err);
-		err = NULL;
-		worker->busy = false;
-	}
 	return hunting_tell(hunting, err);
 }
 
@@ -597,36 +611,6 @@ static void hunting_signals(struct hunting *hunting)
 	}
 }
 
-/* Until the runs that go on are ended: a hold that has begun may come to its end. */
-static uint64_t hunting_rest_ns(const struct hunting *hunting)
-{
-	const struct hunt_config *config = hunting->config;
-	uint64_t used = clock_now_ns() - config->asked_ns;
-	uint64_t all = config->budget_ns + hunting->longest_ns;
-
-	if (config->budget_ns == 0 || hunting->cut)
-		return UINT64_MAX;
-	return all > used ? all - used : 0;
-}
-
-static void hunting_cut(struct hunting *hunting)
-{
-	if (hunting_rest_ns(hunting) > 0)
-		return;
-	hunting->cut = true;
-	for (uint64_t i = 0; i < hunting->config->jobs; i++) {
-		if (hunting->workers[i].busy)
-			kill(hunting->workers[i].pid, SIGTERM);
-	}
-}
-
-static int hunting_tick_ms(const struct hunting *hunting)
-{
-	uint64_t rest_ms = hunting_rest_ns(hunting) / CLOCK_NS_PER_MS;
-
-	return rest_ms < HUNT_TICK_MS ? (int)rest_ms + 1 : HUNT_TICK_MS;
-}
-
 /* Wait for a run to end, a signal, or a second. */
 static struct error *hunting_wait(struct hunting *hunting)
 {
@@ -643,11 +627,9 @@ static struct error *hunting_wait(struct hunting *hunting)
 	if (!err) {
 		fds[jobs] = (struct pollfd){ .fd = hunting->signals,
 					     .events = POLLIN };
-		if (poll(fds, jobs + 1, hunting_tick_ms(hunting)) < 0 &&
-		    errno != EINTR)
+		if (poll(fds, jobs + 1, HUNT_TICK_MS) < 0 && errno != EINTR)
 			err = error_os(errno, "poll");
 		hunting_signals(hunting);
-		hunting_cut(hunting);
 	}
 	for (size_t i = 0;
 	     !err && i < jobs && hunting->result->end != HUNT_INTERRUPTED;
@@ -756,6 +738,8 @@ struct error *hunt_run(const struct hunt_config *config,
 		worker_end(&hunting.workers[i],
 			   err || ret->end == HUNT_INTERRUPTED);
 	ret->elapsed_ns = clock_now_ns() - hunting.begun_ns;
+	if (err && ret->end == HUNT_DONE)
+		ret->end = HUNT_FAILED;
 	free(hunting.workers);
 	sides_deinit(&hunting.claimed);
 	sides_deinit(&hunting.out);

@@ -57,9 +57,10 @@ struct hunt_sink {
 };
 
 enum hunt_end {
-	HUNT_DONE, /* all have an outcome */
+	HUNT_DONE, /* all have an outcome, or others have the rest */
 	HUNT_BUDGET,
 	HUNT_INTERRUPTED,
+	HUNT_FAILED, /* an error has ended it */
 };
 
 struct hunt_result {

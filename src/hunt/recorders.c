@@ -20,6 +20,9 @@
 /* CPU time of a run from which the recorder's slow-down can be told. */
 static const uint64_t RECORDERS_BARE_NS = 50 * CLOCK_NS_PER_MS;
 
+/* What takes so many times as long under a recorder does not come to its end. */
+enum { RECORDERS_SLOWER = 100 };
+
 /* It takes a recorder so long to begin. */
 static const uint64_t RECORDERS_LEAST_NS = CLOCK_NS_PER_S;
 
@@ -82,7 +85,9 @@ compare(struct error *(*run)(char *const *argv, const char *folder,
 {
 	struct record_result bare = { 0 };
 	struct record_options limited = *options;
+	uint64_t begun = clock_now_ns();
 	struct error *err = run_bare(argv, options, &bare);
+	uint64_t bare_ns = clock_now_ns() - begun;
 
 	limited.timeout_ns = limit_ns(options, 2);
 	if (!err)
@@ -91,6 +96,8 @@ compare(struct error *(*run)(char *const *argv, const char *folder,
 		return err;
 	if (ret->run.timed_out && limited.timeout_ns != options->timeout_ns)
 		ret->cut_ns = limited.timeout_ns;
+	ret->hung = ret->cut_ns > 0 && !bare.timed_out &&
+		    ret->cut_ns / RECORDERS_SLOWER > bare_ns;
 	ret->bare_status = bare.status;
 	/* how it ends is not known then: the recorded run should end well */
 	ret->failed = bare.timed_out && options->deadline_ns > 0 &&
@@ -198,6 +205,9 @@ static struct error *has_failed(const char *folder,
 {
 	*ret = false;
 	*ret_reason = NULL;
+	/* it was on its way: what it has recorded is used */
+	if (result->cut_ns > 0 && !result->hung)
+		return NULL;
 	/* the command by itself has ended within the time of a run */
 	if ((result->bare_status < 0 && !result->failed) ||
 	    (!result->run.timed_out &&

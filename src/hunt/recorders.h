@@ -17,6 +17,8 @@ struct recorders_result {
 	int bare_status;
 	double slow_down; /* of CPU time; 0: not measured, or none to speak of */
 	uint64_t cut_ns; /* the deadline has ended it after so long; 0: not */
+	/* so, and after 100 times the time of the command by itself */
+	bool hung;
 	/* its status is not 0, and there was no time for one by itself */
 	bool failed;
 };
@@ -27,7 +29,7 @@ struct recorders_result {
  * otherwise than by itself where it says what it could not run (hunt/trouble.h);
  * that and the reason are told. With a deadline, each gets half of the time that is
  * left, and the command by itself a quarter; what was recorded until then counts,
- * unless the recorder has said what it could not run. Errors: those of the recorder.
+ * unless the command hung and the recorder has said what it could not run. Errors: those of the recorder.
  */
 struct error *recorders_run(const char *name, char *const *argv,
 			    const char *folder,

@@ -64,6 +64,7 @@ struct working {
 	FILE *out;
 	struct vec batch; /* of struct target_record */
 	char backend[16]; /* of the batch */
+	uint64_t limit_ns; /* of its run's time; 0: none */
 	uint64_t begun_ns, begun_cpu_ns; /* its run */
 	bool failed; /* what is written is incomplete */
 };
@@ -128,9 +129,11 @@ static struct error *working_read(struct working *working, bool *ret_more)
 		if (err || !*ret_more)
 			break;
 		done = record.type == REPORT_SUMMARY;
-		if (done)
+		if (done) {
 			snprintf(working->backend, sizeof(working->backend),
 				 "%s", record.summary.backend);
+			working->limit_ns = record.summary.elapsed_ns;
+		}
 		if (record.type != REPORT_TARGET)
 			continue;
 		if (!vec_push(&working->batch, &record.target))
@@ -201,6 +204,9 @@ static struct error *working_run(struct working *working, int *ret_interrupted)
 	working->begun_ns = clock_now_ns();
 	working->begun_cpu_ns = working_cpu_ns();
 	config.backend = working->backend;
+	if (working->limit_ns > 0 &&
+	    (config.timeout_ns == 0 || working->limit_ns < config.timeout_ns))
+		config.timeout_ns = working->limit_ns;
 	for (size_t i = 0; !err && i < count; i++) {
 		sides[i].side = &working_at(working, i)->side;
 		sides[i].hold_ns = sides[i].side->hold_ns;
@@ -296,9 +302,11 @@ struct error *worker_start(const struct holding_config *config, uint64_t number,
 }
 
 struct error *worker_send(struct worker *worker, const struct vec *sides,
-			  const uint64_t *holds, const char *backend)
+			  const uint64_t *holds, const char *backend,
+			  uint64_t limit_ns)
 {
-	const struct run_summary end = { .backend = backend };
+	const struct run_summary end = { .backend = backend,
+					 .elapsed_ns = limit_ns };
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < sides->count; i++) {

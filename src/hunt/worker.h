@@ -43,10 +43,12 @@ struct error *worker_start(const struct holding_config *config, uint64_t number,
 
 /*
  * Send it a batch: sides (const struct hunt_side *) with the times to hold each
- * for (uint64_t), as many, and the back-end (holding_config) of its run.
+ * for (uint64_t), as many, and of its run the back-end (holding_config) and the time
+ * after which it is ended, if that is less than config->timeout_ns; 0: none.
  */
 struct error *worker_send(struct worker *worker, const struct vec *sides,
-			  const uint64_t *holds, const char *backend);
+			  const uint64_t *holds, const char *backend,
+			  uint64_t limit_ns);
 
 /*
  * What it has sent back, a record at a time: *ret_more is false at the end of the

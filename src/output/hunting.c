@@ -632,6 +632,8 @@ static bool hunting_proves_nothing(const struct hunting_output *output,
 	/* a recording that came to its end has no sides where nothing conflicts */
 	if (tried == 0 && (counts->sides > 0 || output->recording_cut))
 		return true;
+	if (output->config->min_tried > 0 && output->recording_cut)
+		return true;
 	if (tried * 100 < output->config->min_tried * counts->sides)
 		return true;
 	return hunting_missed_all(output) ||
@@ -682,6 +684,7 @@ static void hunting_say_left(const struct hunting_output *output,
 		[HUNT_DONE] = "other hunts that share the store try them",
 		[HUNT_BUDGET] = "the time of --budget was over",
 		[HUNT_INTERRUPTED] = "a signal ended the hunt",
+		[HUNT_FAILED] = "an error ended the hunt",
 	};
 	uint64_t left = counts->results[TARGET_PENDING];
 	struct strbuf line = { 0 };

@@ -99,6 +99,7 @@ static void verdict_add_fault(struct instance *instance, int schedule)
 		ret->fault_address = stop->has_address ? stop->address : 0;
 		ret->executes = stop->executes;
 	}
+	ret->executes &= stop->executes;
 	ret->fault_schedules |= UINT32_C(1) << schedule;
 }
 

@@ -42,7 +42,10 @@ static void fault_is(const struct fault *fault, enum replay_stop_kind kind)
 	if (kind != REPLAY_SIGNAL)
 		return;
 	fault->stop->signal = SIGSEGV;
-	fault->stop->executes = fault_executes(fault);
+	/* a jump to what is no code; not an instruction that goes on there */
+	fault->stop->executes =
+		fault->address == fault->rip &&
+		!(fault->covers && fault->mapping.access & MAPPING_EXECUTE);
 }
 
 static struct error *fault_look(struct fault *fault)

@@ -298,6 +298,11 @@ done
 is "held for 1 ms, and 4" "$status" 0
 has "that is told" "$report" type=target outcome=timeout
 
+# a run that ignores SIGTERM is killed when the time is over
+RUN_TIMEOUT=100 run hunt --trace "$work/trace" --budget 3s --hold 100ms -- \
+	sh -c "trap '' TERM; '$T/listing1.O2'; exec sleep 1000"
+is "the hunt ends by itself" "$([ "$status" -lt 100 ] && echo yes)" yes
+
 # Another hunt has the only side of the store: its run waits until it is ended.
 mkfifo "$work/ready" "$work/go"
 shared=(--store "$work/shared" --trace "$work/trace" --sides 1 -- sh -c
