@@ -225,7 +225,7 @@ static void add_wait(struct strbuf *text, const struct session_wait *wait)
 		strbuf_add(text, ", which was not created yet");
 		break;
 	case WIRE_OTHER_ENDED:
-		strbuf_add(text, ", which had ended");
+		strbuf_add(text, ORDERED_BY_END);
 		break;
 	case WIRE_OTHER_WAITS:
 		add_waits(text, wait);

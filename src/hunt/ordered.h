@@ -15,6 +15,12 @@ struct vec;
 #define ORDERED_BY_ITSELF "their own synchronization"
 
 /*
+ * Of a thread that had ended, in ordered_by_waits(): it may have come earlier by
+ * chance, which puts nothing in order.
+ */
+#define ORDERED_BY_END ", which had ended"
+
+/*
  * A lock that the side's thread held, and that excludes a thread of another access
  * to the side's bytes, which held it too: "their common mutex `m`". NULL: the
  * recording has none, or out of memory. For the caller to free.

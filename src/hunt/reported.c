@@ -74,6 +74,12 @@ static struct error *name_module(struct symbolizer *symbolizer,
 			: NULL;
 }
 
+/* Of the symbol: there may be several of a name. */
+static uint64_t begin_of(const struct race_variable *variable)
+{
+	return variable->module_offset - variable->offset;
+}
+
 /* Would it have the same name? */
 static struct error *compare_names(struct symbolizer *symbolizer,
 				   const struct race *reported,
@@ -95,6 +101,7 @@ static struct error *compare_names(struct symbolizer *symbolizer,
 		      ? symbolize_race(symbolizer, &bytes, &changed)
 		      : error_nomem;
 	*ret_same = !err && bytes.variable.name &&
+		    begin_of(&bytes.variable) == begin_of(&met->variable) &&
 		    reported_same_name(bytes.variable.name, met->variable.name);
 	race_deinit(&bytes);
 	return err;

@@ -12,6 +12,7 @@
 #include "conflict/symbolize.h"
 #include "hunt/candidates.h"
 #include "hunt/claim.h"
+#include "hunt/ordered.h"
 #include "hunt/reported.h"
 #include "report/candidate-record.h"
 #include "report/field.h"
@@ -173,6 +174,13 @@ static bool add_target(struct candidate_record *record, uint64_t id)
 	return true;
 }
 
+/* Could no other thread come? One that had ended may have come before, by chance. */
+static bool is_ordered(const struct target_outcome *outcome)
+{
+	return outcome->result == TARGET_ORDERED && outcome->ordered_by &&
+	       !strstr(outcome->ordered_by, ORDERED_BY_END);
+}
+
 static struct error *add_tries(const struct candidate *candidate,
 			       const struct vec *targets,
 			       struct candidate_record *record,
@@ -191,7 +199,7 @@ static struct error *add_tries(const struct candidate *candidate,
 		tried->any = true;
 		tried->pending |= result == TARGET_PENDING ||
 				  result == TARGET_UNCHANGED;
-		tried->all_ordered &= result == TARGET_ORDERED;
+		tried->all_ordered &= is_ordered(&target->outcome);
 		if (!tried->ordered_by)
 			tried->ordered_by = target->outcome.ordered_by;
 	}
@@ -219,9 +227,8 @@ static struct error *decide(const struct candidate *candidate,
 			    const struct race *race, const struct tried *tried,
 			    struct candidate_record *record)
 {
-	bool recorded = is_in_recording(candidate);
-	bool synchronizes = recorded && race && race->verdict == VERDICT_SYNC;
-	bool known = recorded && names_both(candidate->race);
+	bool known = is_in_recording(candidate) && names_both(candidate->race);
+	bool synchronizes = known && race && race->verdict == VERDICT_SYNC;
 
 	if (race && race->verdict != VERDICT_SYNC) {
 		record->result = CANDIDATE_PROVOKED;

@@ -10,6 +10,7 @@
 #include "tracer/engine.h"
 #include "tracer/hunt-text.h"
 #include "tracer/hunt.h"
+#include "tracer/stall.h"
 
 /* To open an event anew costs as much as some stops. */
 static const uint64_t HUNT_PERIOD_MIN = 4;
@@ -190,9 +191,10 @@ void hunt_partner_elsewhere(struct engine *engine, const struct wire_site *site)
 {
 	struct hunt *hunt = &engine->hunt;
 
-	/* nobody else tells of the bytes where a register was refused */
+	/* nobody else tells of bytes that are not watched everywhere */
 	if (!hunt->focus || hunt->focus->state != HUNT_HELD ||
-	    engine->core.tracees.watch.refused != hunt->focus->refused)
+	    engine->core.tracees.watch.refused != hunt->focus->refused ||
+	    !stalls_see_all(engine))
 		return;
 	for (size_t i = 0; i < hunt->partner_count; i++) {
 		struct hunt_partner *partner = &hunt->partners[i];

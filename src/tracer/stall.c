@@ -354,6 +354,20 @@ static bool stall_fully_watched(const struct stall *stall)
 	return true;
 }
 
+bool stalls_see_all(const struct engine *engine)
+{
+	const struct vec *list = &engine->stalls.list;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct stall *stall =
+			*(struct stall *const *)vec_at(list, i);
+
+		if (!stall->watched || !stall_fully_watched(stall))
+			return false;
+	}
+	return engine->core.tracees.watch.pending == 0;
+}
+
 /* Bytes that no register watches would have changed without a trap. */
 static enum stall_meeting stall_meeting(struct engine *engine,
 					const struct stall *stall,

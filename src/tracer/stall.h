@@ -150,6 +150,9 @@ bool stalls_others_run(struct engine *engine);
 /* The next look begins anew. */
 void stalls_forget_runner(struct stalls *stalls);
 
+/* Are the bytes of each stall watched, all of them and in all other threads? */
+bool stalls_see_all(const struct engine *engine);
+
 /* The thread of the hold has gone: a stall of it ends. False: it is of none. */
 bool stalls_lose(struct engine *engine, const struct hold *hold);
 

@@ -106,6 +106,7 @@ static void set_up(struct scene *scene)
 	scene->met.size = 8;
 	scene->met.variable.region = REGION_GLOBAL;
 	scene->met.variable.module_offset = scene->shards + 104;
+	scene->met.variable.offset = 104;
 	sample_set(&scene->met.variable.module, path);
 	sample_set(&scene->met.variable.name, "shards[2].used");
 	frame = sample_frame(&scene->met.sides[1], "f", 1, 1);
@@ -141,6 +142,10 @@ static void another_element_of_the_variable_is_the_variable(void **state)
 	(void)state;
 	set_up(&scene);
 	assert_false(is_elsewhere(&scene));
+	/* of another variable of that name */
+	scene.met.variable.offset = 8;
+	assert_true(is_elsewhere(&scene));
+	scene.met.variable.offset = 104;
 	/* shards[1].capacity */
 	scene.reported.address -= 8;
 	assert_true(is_elsewhere(&scene));

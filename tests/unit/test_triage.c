@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* src/hunt/triage.c: what came of a candidate, by its sides and the races met. */
+#include "hunt/ordered.h"
 #include "hunt/triage.h"
 
 #include <setjmp.h>
@@ -298,7 +299,25 @@ static void all_its_sides_must_be_ordered(void **state)
 	scene.targets[1].outcome.ordered_by = strdup("their lock");
 	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
 	scene.targets[0].outcome.result = TARGET_ORDERED;
-	judged(&scene, CANDIDATE_ORDERED, 4, "their lock");
+	scene.targets[0].outcome.ordered_by = strdup("a barrier");
+	judged(&scene, CANDIDATE_ORDERED, 4, "a barrier");
+	tear_down(&scene);
+}
+
+/* In the other order, it might have come. */
+static void a_thread_that_had_ended_orders_nothing(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	for (size_t i = 0; i < 2; i++) {
+		scene.targets[i].outcome.result = TARGET_ORDERED;
+		scene.targets[i].outcome.ordered_by =
+			strdup(i == 0 ? "thread 0.1, which waited for a lock"
+				      : "thread 0.0" ORDERED_BY_END);
+	}
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
 	tear_down(&scene);
 }
 
@@ -407,6 +426,7 @@ int main(void)
 		cmocka_unit_test(accesses_that_synchronize_are_ordered),
 		cmocka_unit_test(what_was_not_recorded_is_not_ordered),
 		cmocka_unit_test(all_its_sides_must_be_ordered),
+		cmocka_unit_test(a_thread_that_had_ended_orders_nothing),
 		cmocka_unit_test(what_names_one_access_is_not_ordered),
 		cmocka_unit_test(the_recording_may_have_the_answer),
 		cmocka_unit_test(what_was_not_tried_is_open),
