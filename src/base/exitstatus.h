@@ -6,6 +6,8 @@
 #ifndef BASE_EXITSTATUS_H
 #define BASE_EXITSTATUS_H
 
+#include <sys/wait.h>
+
 enum {
 	EXIT_RACES = 66, /* --error-exitcode changes it */
 	EXIT_NO_PROOF = 65,
@@ -17,5 +19,12 @@ enum {
 	EXIT_NOT_FOUND = 127,
 	EXIT_USAGE = 2,
 };
+
+/* The exit status of what wait(2) says of a process, as a shell has it. */
+static inline int exit_status_of(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				   : WEXITSTATUS(status);
+}
 
 #endif

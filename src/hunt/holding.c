@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -396,8 +395,7 @@ static int holding_status(const struct session_result *result)
 {
 	if (result->timed_out)
 		return EXIT_TIMED_OUT;
-	return WIFSIGNALED(result->status) ? 128 + WTERMSIG(result->status)
-					   : WEXITSTATUS(result->status);
+	return exit_status_of(result->status);
 }
 
 /* The client's end belongs to the run. */

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/exitstatus.h"
 #include "base/log.h"
 #include "hunt/record.h"
 #include "hunt/stops.h"
@@ -94,12 +95,6 @@ static void run_ended(void *context, const struct session_counts *counts)
 	fields_deinit(&summary_fields, &sum);
 }
 
-static int status_of(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-				   : WEXITSTATUS(status);
-}
-
 static struct error *run_session(struct recording_run *run, char *const *argv,
 				 struct session_result *ret)
 {
@@ -167,7 +162,7 @@ static struct error *run_to_end(char *const *argv, const char *folder,
 	else
 		err = run.err;
 	ret->timed_out = result.timed_out;
-	ret->status = companion_end(&run.client, status_of(result.status),
+	ret->status = companion_end(&run.client, exit_status_of(result.status),
 				    err || result.timed_out ? NULL : run_note,
 				    NULL);
 	stops_end(run.stops, run.pid, ret->status);
@@ -221,7 +216,7 @@ static struct error *answer_read(int fd, pid_t pid, struct record_result *ret)
 		return error_create(ERROR_OTHER,
 				    "the recording process ended unexpectedly "
 				    "(status %d)",
-				    status_of(status));
+				    exit_status_of(status));
 	*ret = answer.result;
 	if (!answer.failed)
 		return NULL;

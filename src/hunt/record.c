@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/exitstatus.h"
 #include "base/log.h"
 #include "hunt/starting.h"
 #include "hunt/traces.h"
@@ -187,8 +188,7 @@ static struct error *await_child(pid_t pid,
 		}
 		nanosleep(&pause, NULL);
 	}
-	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-					     : WEXITSTATUS(status);
+	result->status = exit_status_of(status);
 	result->cpu_ns = cpu_ns(&usage);
 	return NULL;
 }

@@ -4,8 +4,6 @@
  */
 #include "output/watching.h"
 
-#include <sys/wait.h>
-
 #include "base/error.h"
 #include "base/exitstatus.h"
 #include "base/log.h"
@@ -13,12 +11,6 @@
 #include "output/onrace.h"
 #include "output/output.h"
 #include "report/run.h"
-
-static int program_status(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-				   : WEXITSTATUS(status);
-}
 
 static int exit_status(const struct watching_plan *watching,
 		       const struct session_result *result)
@@ -32,7 +24,7 @@ static int exit_status(const struct watching_plan *watching,
 	if (sum->sampling.own < watching->asked.min_samples)
 		return EXIT_NO_PROOF;
 	/* a program that was attached to goes on, or its end is not ours */
-	return watching->asked.attached ? 0 : program_status(result->status);
+	return watching->asked.attached ? 0 : exit_status_of(result->status);
 }
 
 static void warn(struct strbuf *text)

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/exitstatus.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "provoke/attempts.h"
@@ -168,8 +169,7 @@ static struct error *provoker_session(const struct provoker *provoker,
 
 static int provoker_status(const struct session_result *result)
 {
-	return WIFSIGNALED(result->status) ? 128 + WTERMSIG(result->status)
-					   : WEXITSTATUS(result->status);
+	return exit_status_of(result->status);
 }
 
 /* The client's end belongs to the run. */

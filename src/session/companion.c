@@ -259,12 +259,6 @@ struct error *companion_start(const struct companion_config *config,
 	return err;
 }
 
-static int status_of(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-				   : WEXITSTATUS(status);
-}
-
 /* Is the status of the run the client's? The program's is `status'. */
 static bool client_decides(const struct report *report, int status)
 {
@@ -339,5 +333,5 @@ int companion_end(struct companion *companion, int status,
 	while (waitpid(companion->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	*companion = (struct companion){ .decided = decided };
-	return decided ? status_of(report.status) : status;
+	return decided ? exit_status_of(report.status) : status;
 }

@@ -56,9 +56,7 @@ struct outcome outcome_of(const struct supervisor_result *result,
 {
 	return (struct outcome){
 		.kind = kind_of(result, findings),
-		.status = WIFEXITED(result->status)
-				  ? WEXITSTATUS(result->status)
-				  : 128 + WTERMSIG(result->status),
+		.status = exit_status_of(result->status),
 		.unsampled = findings->has_summary && findings->samples == 0,
 		.left = result->left,
 		.away = result->away,
