@@ -488,7 +488,8 @@ find_standing(const struct vec *stores, size_t from, size_t to,
 		const struct store *store = vec_at(stores, i);
 
 		if (store->number >= question->born &&
-		    store->number < question->since && store->read == 0)
+		    store->number < question->since &&
+		    store->read <= question->sent)
 			err = is_there(store, executed, question, ret);
 	}
 	return err;

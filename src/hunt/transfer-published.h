@@ -80,8 +80,8 @@ bool transfer_published_find(
 	const struct transfer_published_question *question);
 
 /*
- * Is one of those that it had stored before `since', in a variable, still there at
- * the access?
+ * Is one of those that it had stored before `since', where another one may have read
+ * it, still there at the access?
  */
 struct error *transfer_published_stands(
 	const struct transfer_published *published, struct executed *executed,

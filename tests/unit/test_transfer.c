@@ -601,6 +601,41 @@ static void but_not_if_that_has_something_else_by_now(void **state)
 			 TRANSFER_ORDERED);
 }
 
+/* The earlier round's store is in memory of the heap, which others had read. */
+static void so_may_it_be_in_memory_that_others_had_read(void **state)
+{
+	enum { TABLE = 0x38000 };
+
+	(void)state;
+	runs(1);
+	STEP(SENDS, TABLE, OBJECT);
+	STEP(SENDS, SLOT, OBJECT);
+	stops();
+	runs(3);
+	STEP(RECEIVES, TABLE, OBJECT, STACK, STACK);
+	stops();
+	runs(2);
+	STEP(RELAYS, SLOT, OBJECT, OTHER, OBJECT);
+	stops();
+	runs(1);
+	STEP(RECEIVES, OTHER, OBJECT, STACK, STACK);
+	STEP(WRITES, FIELD, 7);
+	STEP(SENDS, SLOT + 8, OBJECT);
+	stops();
+	runs(2);
+	receive_and_use(SLOT + 8, OBJECT);
+	stops();
+	cell(1, THROUGH, 6, 6, 1);
+	cell(2, READER, 9, 9, 1);
+	cell_at(TABLE, 1, WRITER, 1, 1, 1);
+	cell_at(TABLE, 3, RECEIVER, 3, 3, 1);
+	writer_end(&writer, steps);
+	read_recording();
+	assert_null(transfers_judge(&transfers, &pairs, &recording, 0, order));
+	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
+			 TRANSFER_NONE);
+}
+
 static void another_thread_may_have_sent_it_before(void **state)
 {
 	(void)state;
@@ -747,6 +782,7 @@ int main(void)
 		TEST(what_came_back_counts_from_then_on),
 		TEST(it_may_be_in_a_variable_from_an_earlier_round),
 		TEST(but_not_if_that_has_something_else_by_now),
+		TEST(so_may_it_be_in_memory_that_others_had_read),
 		TEST(another_thread_may_have_sent_it_before),
 		TEST(another_address_of_the_block_may_have_been_sent),
 		TEST(a_container_that_was_received_orders_nothing),
