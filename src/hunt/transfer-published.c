@@ -30,6 +30,16 @@ struct store {
 	uint64_t read; /* counted accesses before others had read it */
 	size_t access;
 	uint32_t thread;
+	uint32_t size;
+};
+
+/* Looking for a word that has an address still. */
+struct standing {
+	const struct transfer_published_question *question;
+	struct executed *executed;
+	struct map words; /* that were looked at */
+	uint64_t instructions; /* that this counts for */
+	bool found;
 };
 
 struct transfer_published {
@@ -335,6 +345,7 @@ struct error *transfer_published_take(struct transfer_published *published,
 			.number = step->number,
 			.access = i,
 			.thread = thread,
+			.size = access->size,
 		};
 
 		if (!is_taken(published, access))
@@ -461,43 +472,74 @@ bool transfer_published_find(const struct transfer_published *published,
 	       find_unknown(&published->unknown, question);
 }
 
-/* Is what it has stored still there at the access of the question? */
-static struct error *
-is_there(const struct store *store, struct executed *executed,
-	 const struct transfer_published_question *question, bool *ret)
+/*
+ * Whoever has written it. Not known are the values of vectors, of system calls, and
+ * where a part was written.
+ */
+static bool may_be_address(const struct executed_write *write, uint64_t word,
+			   const struct transfer_published_question *question)
 {
-	struct executed_write last;
-	struct error *err = executed_last_write(executed, store->location,
-						ADDRESS_BYTES, question->number,
-						&last);
+	if (write->kind == EXECUTED_NONE || write->kind == EXECUTED_HEAP)
+		return false;
+	return !write->has_value || write->address != word ||
+	       write->size != ADDRESS_BYTES ||
+	       write->value - question->low < question->size;
+}
 
-	*ret = !err && last.kind == EXECUTED_STORE &&
-	       last.thread == store->thread && last.number == store->number;
+/*
+ * Does the word have an address at the access of the question? Who reads it in the
+ * block itself has the address already.
+ */
+static struct error *look_at_word(struct standing *standing, uint64_t word)
+{
+	const struct transfer_published_question *question = standing->question;
+	struct executed_write last;
+	struct error *err;
+
+	if (standing->found || word - question->low < question->size ||
+	    map_get(&standing->words, word))
+		return NULL;
+	standing->found = standing->words.count >= TRANSFER_PUBLISHED_WORDS;
+	if (standing->found)
+		return NULL;
+	if (!map_set(&standing->words, word, 1))
+		return error_nomem;
+	standing->instructions += TRANSFER_SEARCH;
+	err = executed_last_write(standing->executed, word, ADDRESS_BYTES,
+				  question->number, &last);
+	standing->found = !err && may_be_address(&last, word, question);
 	return err;
 }
 
-/* Of those that lie between the two places; one that is not known may be any. */
-static struct error *
-find_standing(const struct vec *stores, size_t from, size_t to,
-	      struct executed *executed,
-	      const struct transfer_published_question *question, bool *ret)
+/* Those that lie between the two places; one that is not known may be any. */
+static struct error *find_standing(struct standing *standing,
+				   const struct vec *stores, size_t from,
+				   size_t to)
 {
+	const struct transfer_published_question *question = standing->question;
 	struct error *err = NULL;
 
-	for (size_t i = from; !err && !*ret && i < to; i++) {
+	for (size_t i = from; !err && !standing->found && i < to; i++) {
 		const struct store *store = vec_at(stores, i);
 
-		if (store->number >= question->born &&
-		    store->number < question->since &&
-		    store->read <= question->sent)
-			err = is_there(store, executed, question, ret);
+		standing->instructions++;
+		if (store->number < question->born ||
+		    store->number >= question->since ||
+		    store->read > question->sent)
+			continue;
+		for (uint32_t at = 0; !err && !standing->found &&
+				      at + ADDRESS_BYTES <= store->size;
+		     at += ADDRESS_BYTES)
+			err = look_at_word(standing, store->location + at);
 	}
 	return err;
 }
 
-struct error *transfer_published_stands(
-	const struct transfer_published *published, struct executed *executed,
-	const struct transfer_published_question *question, bool *ret)
+struct error *
+transfer_published_stands(const struct transfer_published *published,
+			  struct executed *executed,
+			  const struct transfer_published_question *question,
+			  bool *ret, uint64_t *ret_instructions)
 {
 	const struct vec *stores = &published->stores;
 	const struct vec *unknown = &published->unknown;
@@ -507,16 +549,23 @@ struct error *transfer_published_stands(
 	const struct store high = { .thread = question->thread,
 				    .value = question->low + question->size,
 				    .number = question->since };
+	struct standing standing = { .question = question,
+				     .executed = executed };
 	size_t from = first_from(unknown, &low, compare_unknown);
 	size_t to = first_from(unknown, &high, compare_unknown);
 	struct error *err;
 
 	*ret = to - from >= TRANSFER_PUBLISHED_UNKNOWN;
+	*ret_instructions = 0;
 	if (*ret)
 		return NULL;
-	err = find_standing(stores, first_from(stores, &low, compare_stores),
-			    first_from(stores, &high, compare_stores), executed,
-			    question, ret);
-	return err ? err
-		   : find_standing(unknown, from, to, executed, question, ret);
+	err = find_standing(&standing, stores,
+			    first_from(stores, &low, compare_stores),
+			    first_from(stores, &high, compare_stores));
+	if (!err)
+		err = find_standing(&standing, unknown, from, to);
+	map_deinit(&standing.words);
+	*ret = standing.found;
+	*ret_instructions = standing.instructions;
+	return err;
 }

@@ -28,6 +28,8 @@ struct vec;
 enum {
 	TRANSFER_PUBLISHED_MAX = 1 << 20,
 	TRANSFER_PUBLISHED_UNKNOWN = 1 << 14,
+	/* words that are looked at for one question, at most; then any may be */
+	TRANSFER_PUBLISHED_WORDS = 1 << 12,
 };
 
 /*
@@ -80,11 +82,14 @@ bool transfer_published_find(
 	const struct transfer_published_question *question);
 
 /*
- * Is one of those that it had stored before `since', where another one may have read
- * it, still there at the access?
+ * Has one of the words in which it had stored one before `since', and where another
+ * one may have read it, one still at the access, or again, whoever has stored it?
+ * *ret_instructions: how many instructions the search counts for.
  */
-struct error *transfer_published_stands(
-	const struct transfer_published *published, struct executed *executed,
-	const struct transfer_published_question *question, bool *ret);
+struct error *
+transfer_published_stands(const struct transfer_published *published,
+			  struct executed *executed,
+			  const struct transfer_published_question *question,
+			  bool *ret, uint64_t *ret_instructions);
 
 #endif

@@ -494,6 +494,7 @@ static struct error *find_published(struct judging *judging,
 				    const struct transfer *transfer, bool *ret)
 {
 	struct transfer_published_question asked;
+	uint64_t instructions;
 	struct error *err;
 
 	*ret = may_be_published(judging, question, transfer, &asked);
@@ -503,9 +504,12 @@ static struct error *find_published(struct judging *judging,
 	if (err || asked.since == asked.born)
 		return err;
 	*ret = transfer_published_find(judging->published, &asked);
-	return *ret ? NULL
-		    : transfer_published_stands(judging->published,
-						judging->executed, &asked, ret);
+	if (*ret)
+		return NULL;
+	err = transfer_published_stands(judging->published, judging->executed,
+					&asked, ret, &instructions);
+	judging->instructions += instructions;
+	return err;
 }
 
 /* By what was found of its later access; late: nothing was looked for. */

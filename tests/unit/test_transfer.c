@@ -636,6 +636,105 @@ static void so_may_it_be_in_memory_that_others_had_read(void **state)
 			 TRANSFER_NONE);
 }
 
+/* Another thread has put the address there once more: it is there still. */
+static void another_thread_may_have_put_it_back_there(void **state)
+{
+	(void)state;
+	runs(1);
+	STEP(SENDS, VARIABLE, OBJECT);
+	STEP(SENDS, SLOT, OBJECT);
+	stops();
+	runs(2);
+	STEP(RELAYS, SLOT, OBJECT, VARIABLE, OBJECT);
+	STEP(SENDS, OTHER, OBJECT);
+	stops();
+	runs(1);
+	STEP(RECEIVES, OTHER, OBJECT, STACK, STACK);
+	STEP(WRITES, FIELD, 7);
+	STEP(SENDS, SLOT + 8, OBJECT);
+	stops();
+	runs(2);
+	receive_and_use(SLOT + 8, OBJECT);
+	stops();
+	cell(1, THROUGH, 6, 6, 1);
+	cell(2, READER, 9, 9, 1);
+	cell_at(VARIABLE, 1, WRITER, 1, 1, 1);
+	cell_at(VARIABLE, 2, RECEIVER, 9, 9, 1);
+	writer_end(&writer, steps);
+	read_recording();
+	assert_null(transfers_judge(&transfers, &pairs, &recording, 0, order));
+	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
+			 TRANSFER_NONE);
+}
+
+/* Of a vector that was stored, the first word is another one by now. */
+static void or_it_is_the_second_word_of_a_vector(void **state)
+{
+	(void)state;
+	runs(1);
+	STEP(STORES_16, VARIABLE);
+	STEP(SENDS, SLOT, OBJECT);
+	STEP(SENDS, VARIABLE, 0);
+	stops();
+	runs(2);
+	STEP(RELAYS, SLOT, OBJECT, OTHER, OBJECT);
+	stops();
+	runs(1);
+	STEP(RECEIVES, OTHER, OBJECT, STACK, STACK);
+	STEP(WRITES, FIELD, 7);
+	STEP(SENDS, SLOT + 8, OBJECT);
+	stops();
+	runs(2);
+	receive_and_use(SLOT + 8, OBJECT);
+	stops();
+	cell(1, THROUGH, 6, 6, 1);
+	cell(2, READER, 9, 9, 1);
+	cell_at(VARIABLE, 1, VECTOR, 1, 1, 1);
+	cell_at(VARIABLE, 3, RECEIVER, 2, 4, 2);
+	cell_at(VARIABLE + 8, 1, VECTOR, 1, 1, 1);
+	cell_at(VARIABLE + 8, 3, RECEIVER, 2, 4, 2);
+	writer_end(&writer, steps);
+	read_recording();
+	assert_null(transfers_judge(&transfers, &pairs, &recording, 0, order));
+	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
+			 TRANSFER_NONE);
+}
+
+/* It was made ready for its first use; who reads it there has the address. */
+static void but_not_what_is_in_the_object_itself(void **state)
+{
+	(void)state;
+	block_at(1, OBJECT, BLOCK);
+	runs(1);
+	STEP(STORES_16, OBJECT + 16);
+	STEP(SENDS, VARIABLE, OBJECT);
+	STEP(SENDS, VARIABLE, 0);
+	STEP(SENDS, SLOT, OBJECT);
+	stops();
+	runs(2);
+	STEP(RELAYS, SLOT, OBJECT, OTHER, OBJECT);
+	stops();
+	runs(1);
+	STEP(RECEIVES, OTHER, OBJECT, STACK, STACK);
+	STEP(WRITES, FIELD, 7);
+	STEP(SENDS, SLOT + 8, OBJECT);
+	stops();
+	runs(2);
+	receive_and_use(SLOT + 8, OBJECT);
+	stops();
+	cell(1, THROUGH, 7, 7, 1);
+	cell(2, READER, 10, 10, 1);
+	cell_at(OBJECT + 16, 1, VECTOR, 1, 1, 1);
+	cell_at(OBJECT + 16, 3, RECEIVER, 5, 5, 1);
+	cell_at(VARIABLE, 1, WRITER, 2, 3, 2);
+	cell_at(VARIABLE, 3, RECEIVER, 3, 3, 1);
+	writer_end(&writer, steps);
+	read_recording();
+	assert_null(transfers_judge(&transfers, &pairs, &recording, 0, order));
+	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
+			 TRANSFER_ORDERED);
+}
+
 static void another_thread_may_have_sent_it_before(void **state)
 {
 	(void)state;
@@ -783,6 +882,9 @@ int main(void)
 		TEST(it_may_be_in_a_variable_from_an_earlier_round),
 		TEST(but_not_if_that_has_something_else_by_now),
 		TEST(so_may_it_be_in_memory_that_others_had_read),
+		TEST(another_thread_may_have_put_it_back_there),
+		TEST(or_it_is_the_second_word_of_a_vector),
+		TEST(but_not_what_is_in_the_object_itself),
 		TEST(another_thread_may_have_sent_it_before),
 		TEST(another_address_of_the_block_may_have_been_sent),
 		TEST(a_container_that_was_received_orders_nothing),
