@@ -236,22 +236,51 @@ static uint64_t last_of(const struct trace_cell *cell)
 }
 
 /*
+ * May one of the cell's instruction, in its block, come after that many accesses?
+ * Where accesses were dropped, it may be by another stack, until a cell of another
+ * block begins. first: the place of the granule's first cell.
+ */
+static bool may_come_after(const struct transfer_published *published,
+			   size_t first, const struct trace_cell *cell,
+			   uint64_t sequence)
+{
+	const struct vec *cells = &published->recording->cells;
+
+	if (last_of(cell) > sequence)
+		return true;
+	if (!published->recording->end.dropped_cells)
+		return false;
+	for (size_t i = first; i < cells->count; i++) {
+		const struct trace_cell *other = vec_at(cells, i);
+
+		if (other->address != cell->address)
+			break;
+		if (other->block != cell->block && other->first > cell->last &&
+		    other->first <= sequence)
+			return false;
+	}
+	return true;
+}
+
+/*
  * The heap block that was stored in; 0: none, or not known. Cells of two blocks may
  * both have the store, as the last access of one is not known exactly.
  */
-static uint32_t block_of(const struct vec *cells, size_t i, uint32_t thread,
+static uint32_t block_of(const struct transfer_published *published,
+			 size_t first, uint32_t thread,
 			 const struct unpacked_step *step, uint64_t granule)
 {
+	const struct vec *cells = &published->recording->cells;
 	uint32_t block = 0;
 
-	for (; i < cells->count; i++) {
+	for (size_t i = first; i < cells->count; i++) {
 		const struct trace_cell *cell = vec_at(cells, i);
 
 		if (cell->address != granule)
 			break;
 		if (cell->thread != thread ||
 		    cell->first > step->sequence + step->accesses ||
-		    last_of(cell) <= step->sequence)
+		    !may_come_after(published, first, cell, step->sequence))
 			continue;
 		if (!cell->block || (block && cell->block != block))
 			return 0;
@@ -270,11 +299,11 @@ static uint64_t read_in(const struct transfer_published *published,
 			uint64_t granule)
 {
 	const struct vec *cells = &published->recording->cells;
-	size_t i = first_cell(cells, granule);
-	uint32_t block = block_of(cells, i, thread, step, granule);
+	size_t first = first_cell(cells, granule);
+	uint32_t block = block_of(published, first, thread, step, granule);
 	uint64_t read = UINT64_MAX;
 
-	for (; i < cells->count; i++) {
+	for (size_t i = first; i < cells->count; i++) {
 		const struct trace_cell *cell = vec_at(cells, i);
 
 		if (cell->address != granule)
@@ -284,7 +313,8 @@ static uint64_t read_in(const struct transfer_published *published,
 		if (cell->thread != thread &&
 		    (!block || !cell->block || cell->block == block) &&
 		    (descriptor_of(published, cell)->flags & TRACE_READS) &&
-		    last_of(cell) > step->sequence && cell->first < read)
+		    cell->first < read &&
+		    may_come_after(published, first, cell, step->sequence))
 			read = cell->first;
 	}
 	if (read != UINT64_MAX &&

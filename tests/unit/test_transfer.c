@@ -735,6 +735,68 @@ static void but_not_what_is_in_the_object_itself(void **state)
 			 TRANSFER_ORDERED);
 }
 
+/* A reader whose later stack has no cell. */
+static void a_reader_may_come_again_without_a_cell(void **state)
+{
+	const struct trace_end end = { .sequence = 7, .dropped_cells = 1 };
+
+	(void)state;
+	runs(3);
+	STEP(RECEIVES, OTHER, 0, STACK, STACK);
+	stops();
+	runs(1);
+	STEP(SENDS, OTHER, OBJECT);
+	stops();
+	runs(3);
+	STEP(RECEIVES, OTHER, OBJECT, STACK, STACK);
+	stops();
+	runs(1);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, WRITER, 4, 4, 1);
+	cell(2, READER, 7, 7, 1);
+	cell_at(OTHER, 1, WRITER, 2, 2, 1);
+	cell_at(OTHER, 3, RECEIVER, 1, 1, 1);
+	writer_chunk(&writer, TRACE_END, &end, sizeof(end), NULL, 0);
+	fflush(writer.file);
+	assert_int_equal(judge_again(0)->lack, TRANSFER_NONE);
+}
+
+/* As before, but that thread has read there before in another block only. */
+static void but_not_in_another_block(void **state)
+{
+	const struct trace_end end = { .sequence = 8, .dropped_cells = 1 };
+
+	(void)state;
+	runs(1);
+	STEP(SENDS, OTHER, 0);
+	stops();
+	runs(3);
+	STEP(RECEIVES, OTHER, 0, STACK, STACK);
+	stops();
+	runs(1);
+	STEP(SENDS, OTHER, 0);
+	STEP(SENDS, OTHER, OBJECT); /* by a stack that has no cell */
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, WRITER, 5, 5, 1);
+	cell(2, READER, 8, 8, 1);
+	block_at(1, OTHER, BLOCK);
+	cell_at(OTHER, 1, WRITER, 1, 1, 1);
+	cell_at(OTHER, 3, RECEIVER, 2, 2, 1);
+	block_at(2, OTHER, BLOCK);
+	cell_at(OTHER, 1, WRITER, 3, 3, 1);
+	writer_chunk(&writer, TRACE_END, &end, sizeof(end), NULL, 0);
+	fflush(writer.file);
+	assert_int_equal(judge_again(0)->lack, TRANSFER_ORDERED);
+}
+
 static void another_thread_may_have_sent_it_before(void **state)
 {
 	(void)state;
@@ -885,6 +947,8 @@ int main(void)
 		TEST(another_thread_may_have_put_it_back_there),
 		TEST(or_it_is_the_second_word_of_a_vector),
 		TEST(but_not_what_is_in_the_object_itself),
+		TEST(a_reader_may_come_again_without_a_cell),
+		TEST(but_not_in_another_block),
 		TEST(another_thread_may_have_sent_it_before),
 		TEST(another_address_of_the_block_may_have_been_sent),
 		TEST(a_container_that_was_received_orders_nothing),
