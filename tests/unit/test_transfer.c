@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * src/hunt/transfer.c, transfer-instances.c and transfer-published.c: which pairs a
- * handed-over address puts in order. Thread 1 writes to the object before it sends its address, or
- * afterwards; thread 2 receives it.
+ * handed-over address puts in order. Thread 1 writes to the object before it sends its
+ * address, or afterwards; thread 2 receives it.
  */
 #include "transfer-trace.h"
 
@@ -84,6 +84,7 @@ static void keep_conflicts(void)
 			};
 
 			if (cells[i].thread < cells[n].thread &&
+			    cells[i].block == cells[n].block &&
 			    cells[i].address == FIELD &&
 			    cells[n].address == FIELD)
 				assert_true(
@@ -316,7 +317,7 @@ static void but_those_of_other_blocks_do_not(void **state)
 	(void)state;
 	block_at(1, OBJECT, BLOCK);
 	block_at(2, OBJECT, BLOCK);
-	cell(1, THROUGH, 5, 5, 1);
+	cell(1, WRITER, 5, 5, 1);
 	block = 1;
 	assert_int_equal(judge_dropped(1)->lack, TRANSFER_ORDERED);
 }
@@ -425,7 +426,17 @@ static void but_not_in_memory_that_they_read_afterwards(void **state)
 static void nor_where_they_only_write(void **state)
 {
 	(void)state;
-	publishes_first(VARIABLE);
+	runs(1);
+	STEP(SENDS, VARIABLE, OBJECT);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	STEP(SENDS, VARIABLE, 0);
+	stops();
+	cell(1, WRITER, 2, 2, 1);
+	cell(2, READER, 5, 5, 1);
+	cell_at(VARIABLE, 1, WRITER, 1, 1, 1);
 	cell_at(VARIABLE, 2, WRITER, 6, 6, 1);
 	assert_int_equal(judge()->lack, TRANSFER_ORDERED);
 }
