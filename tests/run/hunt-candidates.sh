@@ -194,7 +194,7 @@ is "two callers: both are provoked" "$(records --count "$report" \
 	type=candidate outcome=provoked race_id=1)" 2
 store=(--hold 500ms --store "$work/twice")
 hunted "two callers, stored" 66 "$work/callers" "$T/several.O2" "${store[@]}"
-hunted "two callers, all tried" 0 "$work/callers" "$T/several.O2" "${store[@]}"
+hunted "two callers, all tried" 66 "$work/callers" "$T/several.O2" "${store[@]}"
 is "two callers, all tried: both were provoked" "$(records --count "$report" \
 	type=candidate outcome=provoked)" 2
 words=()
