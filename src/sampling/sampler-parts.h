@@ -23,7 +23,7 @@ enum {
 	SITE_ONCE = 1 << 4, /* out, taken by sampler_take_unrun() */
 	SITE_LISTED = 1 << 5, /* on the list of all sites (sampler.free) */
 	SITE_WARM = 1 << 6, /* on a list of sites of functions that run */
-	SITE_PRIVATE = 1 << 7, /* sampler_set_aside() */
+	SITE_PRIVATE = 1 << 7, /* see sampler_note_hit() */
 };
 
 /* One function: where its sites are in the part's table. */
@@ -85,13 +85,6 @@ static inline uint64_t sampler_part_blocks(const struct sampler_part *part)
 
 /* sampler-sites.c: NULL: there is no such site. */
 uint8_t *sampler_state(const struct sampler *sampler, uint64_t id);
-
-/* It is drawn like those of functions that do not run. */
-static inline void sampler_set_aside(struct sampler *sampler, uint8_t *state)
-{
-	*state |= SITE_PRIVATE;
-	sampler->sets_aside = true;
-}
 
 /* Has the draw of a site that had no sample led to one? */
 void sampler_count_draw(struct sampler *sampler, bool found);

@@ -65,30 +65,7 @@ void sampler_note_hit(struct sampler *sampler, uint64_t id, bool shared)
 	if (!shared && !(*state & SITE_SAMPLED))
 		sampler_count_draw(sampler, false);
 	if (!shared && rng_below(&sampler->rng, 2) == 0)
-		sampler_set_aside(sampler, state);
-}
-
-void sampler_forget_private(struct sampler *sampler)
-{
-	if (!sampler->sets_aside)
-		return;
-	sampler->sets_aside = false;
-	for (size_t i = 0; i < sampler->parts.count; i++) {
-		struct sampler_part *part = sampler_part(sampler, i);
-		uint8_t *states = part->states.items;
-
-		for (size_t j = 0; j < part->states.count; j++) {
-			bool aside = states[j] & SITE_PRIVATE;
-
-			states[j] &= (uint8_t)~SITE_PRIVATE;
-			/* without memory it is drawn with all sites only */
-			if (aside && !(states[j] & (SITE_OUT | SITE_RETIRED)) &&
-			    !sampler_offer(sampler, site_id(i, j), false))
-				continue;
-		}
-		for (size_t j = 0; j < part->count; j++)
-			part->functions[j].hits_private = 0;
-	}
+		*state |= SITE_PRIVATE;
 }
 
 static bool sampler_add_callee(struct sampler *sampler, uint32_t number,

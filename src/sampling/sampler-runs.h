@@ -29,12 +29,6 @@ struct error *sampler_runs(struct sampler *sampler, uint32_t part,
  */
 void sampler_note_hit(struct sampler *sampler, uint64_t id, bool shared);
 
-/*
- * Others may access what only one process had: what was found private, also by
- * SAMPLER_PRIVATE, is drawn like all else again.
- */
-void sampler_forget_private(struct sampler *sampler);
-
 /* One number for a function of a part. */
 static inline uint64_t sampler_entry(uint32_t part, uint32_t function)
 {

@@ -191,8 +191,6 @@ void sampler_return(struct sampler *sampler, uint64_t id,
 		sampler_count_draw(sampler, false);
 	if (ran)
 		*state |= SITE_RAN;
-	if (how == SAMPLER_PRIVATE)
-		sampler_set_aside(sampler, state);
 	if (how == SAMPLER_RETIRED)
 		sampler_retire_state(sampler, state);
 	else if (!(*state & SITE_RETIRED) &&

@@ -46,7 +46,6 @@ enum sampler_return {
 	SAMPLER_FREE, /* may be drawn again */
 	SAMPLER_RAN, /* the same, and it was hit */
 	SAMPLER_MISSED, /* the same, and no stall could be had */
-	SAMPLER_PRIVATE, /* the same, and nobody else has its bytes */
 	SAMPLER_RETIRED, /* never again */
 };
 
@@ -92,7 +91,6 @@ struct sampler {
 	uint64_t out_once; /* of these, by sampler_take_unrun() */
 	uint64_t retired; /* of parts present */
 	uint64_t sampled; /* distinct sites with a sample, ever */
-	bool sets_aside; /* some were found private: sampler_forget_private() */
 };
 
 void sampler_init(struct sampler *sampler, const struct sampler_text *text,

@@ -169,8 +169,6 @@ static enum sampler_return message_returned_how(enum wire_returned_why why)
 		return SAMPLER_MISSED;
 	case WIRE_REFUSED:
 		return SAMPLER_RETIRED;
-	case WIRE_UNSHARED:
-		return SAMPLER_PRIVATE;
 	case WIRE_LIFTED:
 	case WIRE_DEFERRED:
 	case WIRE_IDLE:
@@ -427,21 +425,6 @@ static struct error *message_hunt_wait(struct session *session,
 	return session_tolerate(session, session_hunt_wait(session, wait));
 }
 
-/* What each of several processes had for itself, its threads may share. */
-static void message_threads(struct session *session, const void *payload,
-			    size_t size)
-{
-	const struct watched *watched = &session->watched;
-	struct wire_threads threads;
-
-	session_hurry_refresh(session);
-	if (!message_read(payload, size, &threads, sizeof(threads)) ||
-	    threads.count <= watched->processes.count)
-		return;
-	for (size_t i = 0; i < watched->programs.count; i++)
-		sampler_forget_private(&watched_at(watched, i)->set.sampler);
-}
-
 static void message_note(struct session *session, const void *payload,
 			 size_t size)
 {
@@ -468,7 +451,7 @@ static struct error *session_message(struct session *session,
 		message_process_ended(session, payload, size);
 		break;
 	case WIRE_THREADS:
-		message_threads(session, payload, size);
+		session_hurry_refresh(session);
 		break;
 	case WIRE_STARTUP:
 		return message_startup(session, payload, size);

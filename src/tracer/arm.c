@@ -15,14 +15,12 @@
 #include "sys/memory.h"
 #include "tracee/breakpoint.h"
 #include "tracee/parking.h"
-#include "tracee/sharing.h"
 #include "tracee/sigstate.h"
 #include "tracee/thread.h"
 #include "tracee/watch-update.h"
 #include "tracee/writer.h"
 #include "tracer/engine.h"
 #include "tracer/startup.h"
-#include "x86/effective.h"
 
 enum { ARM_FULL_NS = 10 * 1000 * 1000 };
 
@@ -277,73 +275,11 @@ static struct addrspace *arm_racing_space(const struct engine *engine,
 	return NULL;
 }
 
-/* The bytes of an operand that has them in its instruction; false: it has not. */
-static bool arm_names(const struct wire_site *site,
-		      const struct mem_operand *operand, uint64_t *ret)
-{
-	const struct x86_registers regs = { .rip = site->address };
-
-	if (operand->base != X86_RIP || operand->index != X86_REG_NONE ||
-	    operand->segment != X86_SEG_NONE ||
-	    operand->bit_reg != X86_REG_NONE || operand->string ||
-	    operand->stack)
-		return false;
-	*ret = effective_address(&site->insn, operand, &regs);
-	return true;
-}
-
-/* Has the process these bytes for itself, and one thread? */
-static bool arm_is_alone(const struct process *process, uint64_t address)
-{
-	struct shared_place place;
-
-	return process->threads.count == 1 && process->space->users == 1 &&
-	       !sharing_place(process->space, address, 1, &place);
-}
-
-/*
- * Can nobody race at the site, as far as the instruction tells? In servers of many
- * processes that is so of what their modules' own variables are accessed by.
- */
-static bool arm_is_unshared(const struct engine *engine,
-			    const struct wire_site *site)
-{
-	const struct insn_access *insn = &site->insn;
-	uint64_t address;
-
-	if (insn->operand_count == 0 ||
-	    (site->id & (WIRE_AIMED | WIRE_ENTRY | WIRE_PROBE)))
-		return false;
-	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
-		const struct process *process =
-			tracees_process_at(&engine->core.tracees, i);
-
-		for (int j = 0; arm_runs(process, site->program) &&
-				j < insn->operand_count;
-		     j++) {
-			if (!arm_names(site, &insn->operands[j], &address) ||
-			    !arm_is_alone(process, address))
-				return false;
-		}
-	}
-	return true;
-}
-
-/* Why it was not set; WIRE_FIRED: it was. */
-static enum wire_returned_why arm_set_why(struct engine *engine,
-					  const struct wire_site *site)
-{
-	struct addrspace *space = arm_racing_space(engine, site->program);
-
-	if (!space)
-		return WIRE_IDLE;
-	return arm_is_unshared(engine, site) ? WIRE_UNSHARED
-					     : arm_try(engine, space, site);
-}
-
 static bool arm_set(struct engine *engine, const struct wire_site *site)
 {
-	enum wire_returned_why why = arm_set_why(engine, site);
+	struct addrspace *space = arm_racing_space(engine, site->program);
+	enum wire_returned_why why = space ? arm_try(engine, space, site)
+					   : WIRE_IDLE;
 
 	if (why == WIRE_FIRED)
 		return true;

@@ -157,7 +157,6 @@ enum wire_returned_why {
 	WIRE_REFUSED, /* the text there is not what the site says */
 	WIRE_DEFERRED, /* a thread stands there; try again later */
 	WIRE_IDLE, /* nobody can race with any process that runs the program */
-	WIRE_UNSHARED, /* nobody else has the bytes that it names: not set */
 };
 
 static inline bool wire_was_hit(enum wire_returned_why why)

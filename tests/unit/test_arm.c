@@ -11,32 +11,19 @@
 
 #include "base/clock.h"
 #include "driven.h"
-#include "sys/pidref.h"
 #include "wire/record.h"
-
-/* rax = a word of this program's own, which no other process has. */
-extern const char site_own[];
-extern uint64_t own_word;
-
-__asm__(".text\n"
-	"site_own: movq own_word(%rip), %rax\n\t"
-	"ret\n"
-	".data\n"
-	".p2align 3\n"
-	"own_word: .quad 0\n"
-	".text\n");
 
 static void work_write(struct arena *arena, struct lane *lane)
 {
 	do_write(&arena->data[lane - arena->lanes], lane->done + 1);
 }
 
-static struct driven *start_lanes(int lanes, uint32_t pool, uint32_t rate)
+static struct driven *start(uint32_t pool, uint32_t rate)
 {
 	lane_work *const work[] = { work_write, work_write };
 	struct driven *driven;
 
-	driven_plan(work, lanes);
+	driven_plan(work, 2);
 	driven = driven_start(&watch_by_value);
 	driven->engine.govern.governor.pool = pool;
 	driven->engine.pool.params.rate = rate;
@@ -51,11 +38,6 @@ static struct driven *start_lanes(int lanes, uint32_t pool, uint32_t rate)
 					       driven->pid),
 			       false, clock_now_ns()));
 	return driven;
-}
-
-static struct driven *start(uint32_t pool, uint32_t rate)
-{
-	return start_lanes(2, pool, rate);
 }
 
 static struct addrspace *space_of(const struct driven *driven)
@@ -837,87 +819,6 @@ static void what_stands_already_waits_for_nothing(void **state)
 	driven_end(driven);
 }
 
-static void wait_in_vain(void *arg)
-{
-	(void)arg;
-	for (;;)
-		pause();
-}
-
-/* The child, of one thread or two, shares that with another process. */
-static struct driven *start_beside(int lanes, const struct wire_shared *shared,
-				   pid_t *ret_other)
-{
-	struct driven *driven = start_lanes(lanes, 8, 1000);
-	struct pidref ref;
-
-	*ret_other = tracee_fork(wait_in_vain, NULL);
-	assert_ok(pidref_open(*ret_other, &ref));
-	assert_ok(launch_attach(&driven->engine, *ret_other, &ref));
-	pidref_close(&ref);
-	assert_true(vec_push(&space_of(driven)->shared, shared));
-	return driven;
-}
-
-static void end_beside(struct driven *driven, pid_t other)
-{
-	driven_release(driven);
-	tracee_kill(other);
-	driven_end(driven);
-}
-
-/* What the instruction names tells that; registers do not. */
-static void what_only_one_process_has_is_not_set(void **state)
-{
-	const struct wire_shared elsewhere = { .start = 4096, .end = 8192 };
-	struct wire_site sites[] = { site_at(site_own, 1), site_at(site_far, 2),
-				     site_at(site_own, 3 | WIRE_AIMED) };
-	struct driven *driven;
-	pid_t other;
-
-	(void)state;
-	driven = start_beside(1, &elsewhere, &other);
-	arm_queue(&driven->engine, sites, 2);
-	driven_until(driven, driven->returned_count == 1);
-	assert_int_equal(driven->returned[0].id, 1);
-	assert_int_equal(driven->returned[0].why, WIRE_UNSHARED);
-	assert_false(is_armed(driven, site_own));
-	driven_until(driven, is_armed(driven, site_far));
-	/* the user's choice is set */
-	arm_queue(&driven->engine, sites + 2, 1);
-	driven_until(driven, is_armed(driven, site_own));
-	end_beside(driven, other);
-}
-
-static void what_two_processes_may_have_is_set(void **state)
-{
-	const struct wire_shared own = { .start = (uintptr_t)&own_word,
-					 .end = (uintptr_t)(&own_word + 1) };
-	struct wire_site site = site_at(site_own, 1);
-	struct driven *driven;
-	pid_t other;
-
-	(void)state;
-	driven = start_beside(1, &own, &other);
-	arm_queue(&driven->engine, &site, 1);
-	driven_until(driven, is_armed(driven, site_own));
-	end_beside(driven, other);
-}
-
-static void what_two_threads_have_is_set(void **state)
-{
-	const struct wire_shared elsewhere = { .start = 4096, .end = 8192 };
-	struct wire_site site = site_at(site_own, 1);
-	struct driven *driven;
-	pid_t other;
-
-	(void)state;
-	driven = start_beside(2, &elsewhere, &other);
-	arm_queue(&driven->engine, &site, 1);
-	driven_until(driven, is_armed(driven, site_own));
-	end_beside(driven, other);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -950,9 +851,6 @@ int main(void)
 		cmocka_unit_test(a_forgotten_range_leaves_queue_and_text),
 		cmocka_unit_test(more_than_fits_comes_back),
 		cmocka_unit_test(what_stands_already_waits_for_nothing),
-		cmocka_unit_test(what_only_one_process_has_is_not_set),
-		cmocka_unit_test(what_two_processes_may_have_is_set),
-		cmocka_unit_test(what_two_threads_have_is_set),
 	};
 
 	return cmocka_run_group_tests_name("pool", tests, NULL, NULL);

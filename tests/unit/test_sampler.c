@@ -692,35 +692,6 @@ static void what_is_private_is_drawn_like_the_rest(void **state)
 	sampler_deinit(&sampler);
 }
 
-/* Not hit, and not missed: where threads are born, it is drawn like the rest. */
-static void what_is_private_comes_back_where_others_may_have_it(void **state)
-{
-	struct program *program = *state;
-	unsigned int functions[FUNCTIONS], parts[PARTS];
-	struct sampler sampler;
-	uint32_t missed;
-	uint64_t id;
-
-	make(program, &sampler, 7);
-	assert_null(sampler_runs(&sampler, 0, 1));
-	assert_null(sampler_runs(&sampler, 1, 1));
-	missed = sampler.missed;
-	for (int n = 0; n < 4000; n++) {
-		id = draw(&sampler);
-		assert_int_not_equal(id, 0);
-		sampler_return(&sampler, id,
-			       id >> 32 == 1 ? SAMPLER_PRIVATE : SAMPLER_RAN);
-	}
-	assert_int_equal(sampler.missed, missed);
-	draw_some(program, &sampler, 4000, 0, functions, parts);
-	assert_in_range(functions[1], 0, 100);
-	sampler_forget_private(&sampler);
-	assert_false(sampler.sets_aside);
-	draw_some(program, &sampler, 40000, 0, functions, parts);
-	assert_in_range(functions[1], 8000, 24000);
-	sampler_deinit(&sampler);
-}
-
 /* By what was seen at other sites of their functions. */
 static void what_is_likely_private_is_drawn_less(void **state)
 {
@@ -1076,7 +1047,6 @@ int main(void)
 		TEST(where_others_have_more_stalls_more_is_drawn_of_its_own),
 		TEST(what_runs_is_on_each_list_once),
 		TEST(what_is_private_is_drawn_like_the_rest),
-		TEST(what_is_private_comes_back_where_others_may_have_it),
 		TEST(what_is_likely_private_is_drawn_less),
 		TEST(where_draws_find_nothing_samples_repeat),
 		TEST(what_was_missed_is_drawn_soon),
