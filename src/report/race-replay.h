@@ -99,8 +99,7 @@ struct race_replay_fault {
 	/* where all faults have the same; else RACE_REPLAY_NOWHERE */
 	uint64_t address;
 	char **schedules; /* of all faults, sorted, ended by NULL; or NULL */
-	/* each is: of a signal with a handler, a jump to what is no code */
-	bool handled, executes;
+	bool handled, executes; /* of each; see struct replay_note */
 };
 
 #define RACE_REPLAY_NOWHERE UINT64_MAX

@@ -17,6 +17,7 @@
 
 #include "tracer/hunt-registers.h"
 #include "tracer/hunt.h"
+#include "tracer/stall.h"
 
 /* No memory is to be had while this is set. */
 static bool exhausted;
@@ -479,7 +480,8 @@ static void is_busy_elsewhere(uint8_t taken, bool by_text)
 	driven->engine.core.tracees.watch.dregs.taken = taken;
 	take(driven, &side);
 	lane_start(0, 1);
-	driven_until(driven, hunt->holds && hunt->partner_count == 2);
+	driven_until(driven, hunt->holds && hunt->partner_count == 2 &&
+				     stalls_see_all(&driven->engine));
 	assert_true(hunt->partners[0].claimed);
 	lane_start(1, HUNT_ELSEWHERE - 1);
 	driven_until(driven, lane_idle(1));
