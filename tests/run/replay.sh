@@ -67,9 +67,9 @@ for level in O0 O2; do
 done
 
 # A race that was met has more stalls, until replays have enough of it. Of all
-# draws in thicket.c one in 129 is of the race. To be met 40 times, and in one of 48
-# samples, by such draws alone happens most likely in 1920 samples: with them it is
-# met Poisson(14.9) times, and 40 times with a probability of 6e-8.
+# draws in thicket.c one in 129 is of the race. To be met 60 times, and in one of 60
+# samples, by such draws alone happens most likely in 3600 samples: with them it is
+# met Poisson(27.9) times, and 60 times with a probability of 9e-08.
 revisited()
 {
 	local name="a race has more stalls" met samples
@@ -77,17 +77,17 @@ revisited()
 	in_turn 3 "$name" || return 0
 	skip_lacking registers "$name" && return
 	# it is to be met first
-	tries seconds 2 4 4
+	tries seconds 4 8 8
 	while next_try seconds; do
 		run run --rate 1000 --replay-instances 100 -o "$report" -- \
 			"$TARGETS_DIR/thicket.O2" "$seconds"
 		read -r met samples < <(jq -rs '"\(map(select(.type == "race") |
 			.count) | max // 0) \(map(select(.type == "summary"))[0]
 			.samples)"' "$report")
-		[ "${met:-0}" -lt 40 ] || [ $((met * 48)) -lt "$samples" ] ||
+		[ "${met:-0}" -lt 60 ] || [ $((met * 60)) -lt "$samples" ] ||
 			break
 	done
-	if [ "${met:-0}" -ge 40 ] && [ $((met * 48)) -ge "$samples" ]; then
+	if [ "${met:-0}" -ge 60 ] && [ $((met * 60)) -ge "$samples" ]; then
 		ok "$name"
 	else
 		not_ok "$name (is '$met' of '$samples')"

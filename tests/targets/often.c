@@ -93,6 +93,8 @@ static void *write_late(void *unused)
 {
 	while (sem_wait(&woken))
 		target_check(errno == EINTR, "sem_wait");
+	/* the poster is not overtaken, in the recording or before it is held */
+	usleep(20000);
 	late_write(target_work(1, SOME_WORK) == 0 ? 3 : 2);
 	return unused;
 }
