@@ -18,8 +18,8 @@ struct vec;
  * tried there, become TARGET_UNCHANGED; *ret_count: how many. Races that were met at
  * them are kept in this store too. A side that has met a race is to be tried again if
  * that race is not there, or has an access besides those of the side and its
- * partners: of such code nothing is known. So are all sides with the same code. Errors: ERROR_USAGE, ERROR_FORMAT: there is
- * no such store.
+ * partners: of such code nothing is known. So are all sides with the same code.
+ * Errors: ERROR_USAGE, ERROR_FORMAT: there is no such store.
  */
 struct error *earlier_since(struct outcomes *outcomes, const char *path,
 			    uint64_t *ret_count);

@@ -20,7 +20,7 @@
 /* CPU time of a run from which the recorder's slow-down can be told. */
 static const uint64_t RECORDERS_BARE_NS = 50 * CLOCK_NS_PER_MS;
 
-/* What takes so many times as long under a recorder does not come to its end. */
+/* A command that takes this many times longer under a recorder than alone hangs. */
 enum { RECORDERS_SLOWER = 100 };
 
 /* It takes a recorder so long to begin. */
@@ -75,27 +75,42 @@ static struct error *run_bare(char *const *argv,
 	return err;
 }
 
+typedef struct error *(run_recorder)(char *const *argv, const char *folder,
+				     const struct record_options *options,
+				     struct record_result *ret);
+
+/* In half of the time until the deadline. */
+static struct error *run_limited(run_recorder *run, char *const *argv,
+				 const char *folder,
+				 const struct record_options *options,
+				 struct recorders_result *ret)
+{
+	struct record_options limited = *options;
+	struct error *err;
+
+	limited.timeout_ns = limit_ns(options, 2);
+	err = run(argv, folder, &limited, &ret->run);
+	if (!err && ret->run.timed_out &&
+	    limited.timeout_ns != options->timeout_ns)
+		ret->cut_ns = limited.timeout_ns;
+	return err;
+}
+
 /* The command by itself, and by a recorder that runs all of it more slowly. */
-static struct error *
-compare(struct error *(*run)(char *const *argv, const char *folder,
-			     const struct record_options *,
-			     struct record_result *ret),
-	char *const *argv, const char *folder,
-	const struct record_options *options, struct recorders_result *ret)
+static struct error *compare(run_recorder *run, char *const *argv,
+			     const char *folder,
+			     const struct record_options *options,
+			     struct recorders_result *ret)
 {
 	struct record_result bare = { 0 };
-	struct record_options limited = *options;
 	uint64_t begun = clock_now_ns();
 	struct error *err = run_bare(argv, options, &bare);
 	uint64_t bare_ns = clock_now_ns() - begun;
 
-	limited.timeout_ns = limit_ns(options, 2);
 	if (!err)
-		err = run(argv, folder, &limited, &ret->run);
+		err = run_limited(run, argv, folder, options, ret);
 	if (err)
 		return err;
-	if (ret->run.timed_out && limited.timeout_ns != options->timeout_ns)
-		ret->cut_ns = limited.timeout_ns;
 	ret->hung = ret->cut_ns > 0 && !bare.timed_out &&
 		    ret->cut_ns / RECORDERS_SLOWER > bare_ns;
 	ret->bare_status = bare.status;
@@ -133,15 +148,7 @@ static struct error *by_breakpoints(char *const *argv, const char *folder,
 				    const struct record_options *options,
 				    struct recorders_result *ret)
 {
-	struct record_options limited = *options;
-	struct error *err;
-
-	limited.timeout_ns = limit_ns(options, 2);
-	err = record_by_stops(argv, folder, &limited, &ret->run);
-	if (!err && ret->run.timed_out &&
-	    limited.timeout_ns != options->timeout_ns)
-		ret->cut_ns = limited.timeout_ns;
-	return err;
+	return run_limited(record_by_stops, argv, folder, options, ret);
 }
 
 struct recorder_kind {

@@ -29,7 +29,8 @@ struct recorders_result {
  * otherwise than by itself where it says what it could not run (hunt/trouble.h);
  * that and the reason are told. With a deadline, each gets half of the time that is
  * left, and the command by itself a quarter; what was recorded until then counts,
- * unless the command hung and the recorder has said what it could not run. Errors: those of the recorder.
+ * unless the command hung and the recorder has said what it could not run. Errors:
+ * those of the recorder.
  */
 struct error *recorders_run(const char *name, char *const *argv,
 			    const char *folder,

@@ -64,7 +64,8 @@ bool tries_is_counted(const struct hunt_side *side);
 
 /*
  * May the partners of a side that is held for hold_ns have passed by, since other
- * threads got on by before_ns in holds before it in the run? False if it is tried again anyway.
+ * threads got on by before_ns in holds before it in the run? False if it is tried
+ * again anyway.
  */
 bool tries_are_late(const struct hunt_side *side, uint64_t hold_ns,
 		    uint64_t before_ns);

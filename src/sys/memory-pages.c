@@ -14,8 +14,8 @@
 enum {
 	PAGES_BATCH = 64,
 	/*
-	 * Whose states are read at once, at most, and between two that are wanted: the
-	 * kernel takes as long for so many others as for another call.
+	 * One call reads the states of WINDOW pages at most. It reads up to GAP pages
+	 * that are not wanted: these take the kernel as long as a second call.
 	 */
 	PAGES_WINDOW = 128,
 	PAGES_GAP = 20,
