@@ -361,6 +361,8 @@ struct error *history_make(const struct history_input *input,
 	ret->address =
 		cell->address + (unsigned int)__builtin_ctz(bytes | 0x80u);
 	ret->size = input->size;
+	ret->order_unknown =
+		!(input->recording->file.header.promises & TRACE_TOTAL_ORDER);
 	sort(&candidates, compare_worth);
 	if (candidates.count > HISTORY_MAX) {
 		ret->left_out = candidates.count - HISTORY_MAX;

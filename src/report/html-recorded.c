@@ -102,8 +102,9 @@ void html_add_recorded(struct strbuf *out, const struct race *race)
 		return;
 	add_block(out, &recorded->block);
 	strbuf_add(out, "<div class=\"scroll\"><table class=\"history\">"
-			"<caption>history of these bytes in the recording, by "
-			"number of the access</caption>\n");
+			"<caption>history ");
+	phrase_add_history(out, recorded);
+	strbuf_add(out, "</caption>\n");
 	for (size_t i = 0; i < recorded->accesses.count; i++)
 		add_access(out, vec_at(&recorded->accesses, i));
 	strbuf_add(out, "</table></div>\n");

@@ -54,6 +54,14 @@ void phrase_add_held(struct strbuf *line, const struct race_side *side)
 		strbuf_add(line, ", as they were not recorded");
 }
 
+void phrase_add_history(struct strbuf *line, const struct recorded *recorded)
+{
+	strbuf_add(line,
+		   "of these bytes in the recording, by number of the access");
+	if (recorded->order_unknown)
+		strbuf_add(line, "; the order of threads is not known");
+}
+
 void phrase_add_block(struct strbuf *line, const struct recorded_block *block)
 {
 	strbuf_add(line, "of ");

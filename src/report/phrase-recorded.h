@@ -7,6 +7,7 @@
 #define REPORT_PHRASE_RECORDED_H
 
 struct race_side;
+struct recorded;
 struct recorded_access;
 struct recorded_block;
 struct recorded_lock;
@@ -24,6 +25,12 @@ void phrase_add_locks(struct strbuf *line,
  * were not recorded".
  */
 void phrase_add_held(struct strbuf *line, const struct race_side *side);
+
+/*
+ * "history of these bytes in the recording, by number of the access", from its
+ * second word on; where it is not known, that the order of threads is not.
+ */
+void phrase_add_history(struct strbuf *line, const struct recorded *recorded);
 
 /* "of 48 bytes, allocated in the recording by thread 0"; its size is not 0 */
 void phrase_add_block(struct strbuf *line, const struct recorded_block *block);

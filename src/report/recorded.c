@@ -106,6 +106,7 @@ static const struct field recorded_field_list[] = {
 	{ "size", FIELD_COUNT, AT(size) },
 	{ "block", FIELD_OBJECT, AT(block), .of = &block_fields,
 	  .known = has_block },
+	{ "order_unknown", FIELD_BOOL, AT(order_unknown) },
 	{ "accesses", FIELD_LIST, FIELD_VEC(struct recorded, accesses),
 	  .of = &recorded_access_fields },
 	{ "left_out", FIELD_COUNT, AT(left_out) },

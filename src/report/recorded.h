@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the recording of a hunt knows of raced bytes: their heap block, and who
- * accessed them, in order, with which locks (racewatch-json(5)). Addresses and
+ * accessed them, with which locks (racewatch-json(5)). Addresses and
  * thread paths are those of the recorded run. Each struct owns what it has.
  */
 #ifndef REPORT_RECORDED_H
@@ -61,6 +61,11 @@ struct recorded {
 	uint64_t address; /* of the side's bytes; 0: nothing is known of them */
 	uint32_t size;
 	struct recorded_block block;
+	/*
+	 * The recorder's numbers are in order within each thread only, not across
+	 * threads: it does not know which of two threads came first.
+	 */
+	bool order_unknown;
 	struct vec accesses; /* of struct recorded_access, by `first' */
 	uint64_t
 		left_out; /* accesses as those, before, between or after them */

@@ -112,6 +112,9 @@ void sarif_add_recorded(struct strbuf *message, const struct race *race)
 		add_locks(message, side, &id);
 		strbuf_add(message, ".");
 	}
+	if (race->recorded.order_unknown)
+		strbuf_add(message, " The recording does not say in which "
+				    "order threads accessed the bytes.");
 	add_block(message, &race->recorded.block);
 }
 

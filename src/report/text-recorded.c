@@ -152,8 +152,8 @@ void text_recorded_write(struct text *text, const struct race *race)
 	if (recorded->address == 0)
 		return;
 	write_block(text, &recorded->block);
-	strbuf_add(&text->line, "history     of these bytes in the recording, "
-				"by number of the access");
+	strbuf_add(&text->line, "history     ");
+	phrase_add_history(&text->line, recorded);
 	text_end_line(text, RECORDED_INDENT, RECORDED_INDENT);
 	measure(&recorded->accesses, widths);
 	for (size_t i = 0; i < recorded->accesses.count; i++)

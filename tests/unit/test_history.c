@@ -21,17 +21,22 @@ static struct writer writer;
 static struct vec sides;
 
 /* The threads 2 and 3, which thread 1 creates and never joins. */
-static int begin(void **state)
+static void begin_by(uint32_t promises)
 {
-	(void)state;
 	sides = (struct vec)VEC_INIT(struct hunt_side);
-	writer_begin(&writer);
+	writer_begin_by(&writer, TRACE_BY_VALGRIND, promises);
 	writer_thread(&writer, 1, 0, 0, 0, 0, 0, 0);
 	writer_thread(&writer, 2, 1, 0, 9, 0, 0, 0);
 	writer_thread(&writer, 3, 1, 1, 9, 0, 0, 0);
 	writer_descriptor(&writer, 1, TRACE_WRITES, PLACE_A,
 			  (const uint64_t[]){ 0x1301, 0x1401 }, 2);
 	writer_descriptor(&writer, 2, TRACE_READS, PLACE_B, NULL, 0);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	begin_by(TRACE_TOTAL_ORDER | TRACE_EXACT_LOCKS);
 	return 0;
 }
 
@@ -104,6 +109,7 @@ static void accesses_are_in_order_with_their_stacks(void **state)
 	assert_int_equal(recorded->block.size, 0);
 	assert_int_equal(recorded->accesses.count, 2);
 	assert_int_equal(recorded->left_out, 0);
+	assert_false(recorded->order_unknown);
 	assert_int_equal(access_of(recorded, 0)->first, 10);
 	assert_int_equal(access_of(recorded, 0)->last, 90);
 	assert_int_equal(access_of(recorded, 0)->count, 4);
@@ -120,6 +126,18 @@ static void accesses_are_in_order_with_their_stacks(void **state)
 	assert_int_equal(access_of(recorded, 1)->access, ACCESS_READ);
 	assert_string_equal(access_of(recorded, 1)->thread_path, "0.1");
 	assert_false(access_of(recorded, 1)->held);
+}
+
+static void without_a_total_order_that_is_told(void **state)
+{
+	const struct trace_cell cells[] = { cell_at(3, 2, 30),
+					    cell_at(2, 1, 10) };
+
+	end(state);
+	begin_by(TRACE_EXACT_LOCKS);
+	writer_add(&writer, &cells[0]);
+	writer_add(&writer, &cells[1]);
+	assert_true(find(PLACE_A)->order_unknown);
 }
 
 static void other_bytes_and_blocks_are_left_out(void **state)
@@ -243,6 +261,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			accesses_are_in_order_with_their_stacks, begin, end),
+		cmocka_unit_test_setup_teardown(
+			without_a_total_order_that_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(
 			other_bytes_and_blocks_are_left_out, begin, end),
 		cmocka_unit_test_setup_teardown(

@@ -225,6 +225,51 @@ static void unknown_locks_are_told_in_each_format(void **state)
 	}
 }
 
+/* Every format with a history says so; only then, and a report has it. */
+static void an_unknown_order_is_told(void **state)
+{
+	static const struct renderer_ops *const formats[] = {
+		&render_text, &render_html, &render_sarif, &render_json
+	};
+	static const char *const told[] = {
+		"of the access; the order of threads is not known",
+		"of the access; the order of threads is not known",
+		"does not say in which order threads",
+		"\"order_unknown\":true",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(formats) / sizeof(*formats); i++) {
+		struct golden golden;
+		bool known = i % 2;
+
+		race.recorded.order_unknown = !known;
+		golden_open(&golden, formats[i / 2]);
+		assert_null(formats[i / 2]->race(&golden.renderer, &race));
+		golden_finish(&golden);
+		assert_int_equal(strstr(golden.text, told[i / 2]) != NULL,
+				 !known);
+		free(golden.text);
+	}
+}
+
+static void an_unknown_order_is_read(void **state)
+{
+	struct report_record record;
+	struct golden golden;
+
+	(void)state;
+	race.recorded.order_unknown = true;
+	golden_open(&golden, &render_json);
+	assert_null(render_json.race(&golden.renderer, &race));
+	golden_finish(&golden);
+	report_record_init(&record);
+	assert_null(report_record_parse(golden.text, golden.size, &record));
+	assert_true(record.race.recorded.order_unknown);
+	report_record_deinit(&record);
+	free(golden.text);
+}
+
 static void block_and_history_are_told(void **state)
 {
 	(void)state;
@@ -293,6 +338,8 @@ int main(void)
 		cmocka_unit_test(locks_are_told_of_each_side),
 		cmocka_unit_test(unknown_locks_are_null),
 		cmocka_unit_test(unknown_locks_are_told_in_each_format),
+		cmocka_unit_test(an_unknown_order_is_told),
+		cmocka_unit_test(an_unknown_order_is_read),
 		cmocka_unit_test(block_and_history_are_told),
 		cmocka_unit_test(the_inside_of_wrappers_is_left_out),
 		cmocka_unit_test(without_a_recording_nothing_is_told),
