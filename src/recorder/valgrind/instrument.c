@@ -23,6 +23,7 @@
 #include <libvex_guest_amd64.h>
 
 #include "hunt/trace-format.h"
+#include "recorder/emit.h"
 #include "recorder/recorder.h"
 #include "recorder/valgrind/operands.h"
 #include "recorder/valgrind/steps.h"
@@ -68,6 +69,12 @@ static VG_REGPARM(3) void on_return(struct recorder *recorder, Addr sp,
 				    UWord result)
 {
 	recorder_return(recorder, sp, result);
+}
+
+static VG_REGPARM(1) void on_evex(struct recorder *recorder)
+{
+	emit_unable(recorder,
+		    "AVX-512: Valgrind does not run its instructions");
 }
 
 static void on_enter(struct recorder *recorder, UWord function, Addr sp,
@@ -545,9 +552,25 @@ static uint64_t return_address(const IRSB *block)
 	return 0;
 }
 
+/* Does the block end before an instruction that Valgrind does not know? */
+static bool ends_undecoded(const IRSB *block, const uint8_t **ret)
+{
+	if (block->jumpkind != Ijk_NoDecode || block->next->tag != Iex_Const)
+		return false;
+	*ret = (const uint8_t *)(uintptr_t)block->next->Iex.Const.con->Ico.U64;
+	return true;
+}
+
+/* An EVEX prefix (Intel SDM, 2.7); in 64-bit mode the byte begins nothing else. */
+bool instrument_is_evex(const uint8_t *code)
+{
+	return *code == 0x62;
+}
+
 static void end(const struct work *work)
 {
 	IRSB *out = work->out;
+	const uint8_t *code;
 
 	steps_end(work->steps);
 	if (work->in->jumpkind == Ijk_Call)
@@ -561,6 +584,9 @@ static void end(const struct work *work)
 		     mkIRExprVec_3(pointer(work->recorder),
 				   guest_register(out, GUEST(RSP)),
 				   guest_register(out, GUEST(RAX))),
+		     NULL);
+	else if (ends_undecoded(work->in, &code) && instrument_is_evex(code))
+		CALL(out, 1, on_evex, mkIRExprVec_1(pointer(work->recorder)),
 		     NULL);
 }
 

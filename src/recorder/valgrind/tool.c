@@ -286,16 +286,6 @@ static bool is_division(const UChar *code)
 	return (code[0] & 0xfe) == 0xf6 && (code[1] & 0x30) == 0x30;
 }
 
-/* An AVX-512 instruction begins with an EVEX prefix (Intel SDM, 2.7). */
-static void say_illegal(const UChar *code)
-{
-	emit_unable(&recorder, *code == 0x62
-				       ? "AVX-512: Valgrind does not run its "
-					 "instructions"
-				       : "SIGILL: perhaps an instruction that "
-					 "Valgrind does not run");
-}
-
 /*
  * Translated code sets the instruction pointer before each access to memory, and
  * not before a division: then it is that of the last access, which was made.
@@ -311,8 +301,9 @@ static void on_signal(ThreadId tid, Int signal, Bool alternate)
 		stream_broken(&recorder, ip,
 			      readable && signal == VKI_SIGFPE &&
 				      !is_division(code));
-	if (signal == VKI_SIGILL && readable)
-		say_illegal(code);
+	if (signal == VKI_SIGILL && readable && !instrument_is_evex(code))
+		emit_unable(&recorder, "SIGILL: perhaps an instruction that "
+				       "Valgrind does not run");
 }
 
 static void begin_move(ThreadId tid, UInt number, const UWord *arguments,
