@@ -17,6 +17,12 @@ bool signal_is_ignored(int number)
 	       action.sa_handler == SIG_IGN;
 }
 
+bool signal_is_raised(int number)
+{
+	return number == SIGTRAP || number == SIGSEGV || number == SIGBUS ||
+	       number == SIGILL || number == SIGFPE || number == SIGSYS;
+}
+
 void signals_terminating(sigset_t *ret)
 {
 	static const int asked[] = { SIGINT, SIGQUIT, SIGTERM };

@@ -12,6 +12,9 @@
  */
 bool signal_is_ignored(int number);
 
+/* May an instruction raise it: a fault, a trap, a system call that is refused? */
+bool signal_is_raised(int number);
+
 /*
  * The signals that end a process by default and that others send to it: not
  * those of its own faults (SIGSEGV, SIGABRT, SIGPIPE, SIGXFSZ, ...), and not

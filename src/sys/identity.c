@@ -89,6 +89,15 @@ struct error *identity_read(pid_t tid, struct identity *ret)
 	return err ? err : identity_parse(tid, status, stat, ret);
 }
 
+bool identity_has_no_filter(pid_t tid)
+{
+	struct identity identity;
+	struct error *err = identity_read(tid, &identity);
+
+	error_free(err);
+	return !err && identity.seccomp == 0;
+}
+
 static bool identity_has_ended(pid_t tid)
 {
 	struct thread_status status;

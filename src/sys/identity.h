@@ -30,6 +30,12 @@ struct identity {
 struct error *identity_read(pid_t tid, struct identity *ret);
 
 /*
+ * May the thread be made to execute a call that its program has not? A filter of
+ * seccomp(2) may kill it for that. Not to be told: as if it had one.
+ */
+bool identity_has_no_filter(pid_t tid);
+
+/*
  * Parse the texts of /proc/TID/status and /proc/TID/stat. ERROR_FORMAT if they
  * are not that.
  */

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -264,8 +265,27 @@ struct error *remote_sigaction(pid_t tid, const struct memory *memory,
 }
 
 /* A call whose arguments are numbers: it takes no memory. */
-static struct error *remote_prctl(pid_t tid, uint64_t syscall_address,
-				  uint64_t option, uint64_t argument, int *ret)
+struct call {
+	const char *name;
+	uint64_t number;
+	uint64_t arguments[6];
+};
+
+static void remote_set_call(struct x86_registers *regs,
+			    uint64_t syscall_address, const struct call *call)
+{
+	static const uint8_t order[] = { X86_RDI, X86_RSI, X86_RDX,
+					 X86_R10, X86_R8,  X86_R9 };
+
+	regs->rip = syscall_address;
+	regs->orig_rax = ~UINT64_C(0);
+	regs->gpr[X86_RAX] = call->number;
+	for (size_t i = 0; i < sizeof(order); i++)
+		regs->gpr[order[i]] = call->arguments[i];
+}
+
+static struct error *remote_numbers(pid_t tid, uint64_t syscall_address,
+				    const struct call *call, uint64_t *ret)
 {
 	struct x86_registers saved, regs;
 	struct error *restored;
@@ -276,25 +296,37 @@ static struct error *remote_prctl(pid_t tid, uint64_t syscall_address,
 	if (err)
 		return err;
 	regs = saved;
-	regs.rip = syscall_address;
-	regs.orig_rax = ~UINT64_C(0);
-	regs.gpr[X86_RAX] = SYS_prctl;
-	regs.gpr[X86_RDI] = option;
-	regs.gpr[X86_RSI] = argument;
-	regs.gpr[X86_RDX] = regs.gpr[X86_R10] = regs.gpr[X86_R8] = 0;
+	remote_set_call(&regs, syscall_address, call);
 	err = remote_call(tid, regs, &result);
 	if (err == error_gone)
 		return err;
 	if (!err && (int64_t)result < 0)
-		err = error_os((int)-(int64_t)result, "prctl in thread %d",
-			       (int)tid);
+		err = error_os((int)-(int64_t)result, "%s in thread %d",
+			       call->name, (int)tid);
 	remote_plan_restart(&saved);
 	restored = trace_set_registers(tid, &saved);
 	if (!err && !restored)
-		*ret = (int)result;
+		*ret = result;
 	if (!err)
 		return restored;
 	error_free(restored);
+	return err;
+}
+
+static struct error *remote_prctl(pid_t tid, uint64_t syscall_address,
+				  uint64_t option, uint64_t argument, int *ret)
+{
+	const struct call call = {
+		.name = "prctl",
+		.number = SYS_prctl,
+		.arguments = { option, argument },
+	};
+	uint64_t result = 0;
+	struct error *err =
+		remote_numbers(tid, syscall_address, &call, &result);
+
+	if (!err)
+		*ret = (int)result;
 	return err;
 }
 
@@ -310,4 +342,26 @@ struct error *remote_set_dumpable(pid_t tid, uint64_t syscall_address,
 
 	return remote_prctl(tid, syscall_address, PR_SET_DUMPABLE,
 			    (uint64_t)dumpable, &result);
+}
+
+struct error *remote_map_text(pid_t tid, uint64_t syscall_address,
+			      uint64_t address, uint64_t size)
+{
+	const struct call call = {
+		.name = "mmap",
+		.number = SYS_mmap,
+		.arguments = { address, size, PROT_READ | PROT_EXEC,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+				       MAP_FIXED_NOREPLACE,
+			       ~UINT64_C(0) },
+	};
+	uint64_t result = 0;
+	struct error *err =
+		remote_numbers(tid, syscall_address, &call, &result);
+
+	if (!err && result != address)
+		return error_create(ERROR_UNSUPPORTED,
+				    "mmap in thread %d mapped elsewhere",
+				    (int)tid);
+	return err;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Making a stopped thread execute a system call for us. Its registers, signal
- * mask and the scratch bytes are as before afterwards. Used only to restore
- * what we changed, or the kernel because of our traps.
+ * mask and the scratch bytes are as before afterwards. Used to restore what we
+ * changed, or the kernel because of our traps; and for memory that programs which
+ * are recorded execute single instructions in.
  */
 #ifndef SYS_REMOTE_H
 #define SYS_REMOTE_H
@@ -41,5 +42,12 @@ struct error *remote_sigaction(pid_t tid, const struct memory *memory,
 struct error *remote_dumpable(pid_t tid, uint64_t syscall_address, int *ret);
 struct error *remote_set_dumpable(pid_t tid, uint64_t syscall_address,
 				  int dumpable);
+
+/*
+ * mmap(2) in the stopped thread: private memory at that address, which can be
+ * executed and read. EEXIST: something else is there, and stays.
+ */
+struct error *remote_map_text(pid_t tid, uint64_t syscall_address,
+			      uint64_t address, uint64_t size);
 
 #endif

@@ -366,6 +366,20 @@ struct error *trace_fault_address(pid_t tid, bool *ret_fault,
 	return NULL;
 }
 
+struct error *trace_move_fault(pid_t tid, uint64_t from, uint64_t to)
+{
+	siginfo_t info;
+
+	if (!trace_do(PTRACE_GETSIGINFO, tid, 0, (uintptr_t)&info))
+		return trace_error(tid, "read the signal of");
+	if (info.si_code <= 0 || (uintptr_t)info.si_addr != from)
+		return NULL;
+	memcpy(&info.si_addr, &to, sizeof(info.si_addr));
+	if (!trace_do(PTRACE_SETSIGINFO, tid, 0, (uintptr_t)&info))
+		return trace_error(tid, "write the signal of");
+	return NULL;
+}
+
 struct error *trace_signal_sent(pid_t tid, bool *ret)
 {
 	siginfo_t info;
@@ -413,6 +427,26 @@ struct error *trace_set_signal_mask(pid_t tid, uint64_t mask)
 {
 	if (!trace_do(PTRACE_SETSIGMASK, tid, sizeof(mask), (uintptr_t)&mask))
 		return trace_error(tid, "write the signal mask of");
+	return NULL;
+}
+
+/* Linux 5.13: PTRACE_GET_RSEQ_CONFIGURATION */
+enum { TRACE_RSEQ_CONFIGURATION = 0x420f };
+
+/* The kernel's struct ptrace_rseq_configuration. */
+struct rseq_configuration {
+	uint64_t address;
+	uint32_t size, signature, flags, padding;
+};
+
+struct error *trace_rseq(pid_t tid, uint64_t *ret)
+{
+	struct rseq_configuration configuration = { 0 };
+
+	if (!trace_do((enum __ptrace_request)TRACE_RSEQ_CONFIGURATION, tid,
+		      sizeof(configuration), (uintptr_t)&configuration))
+		return trace_error(tid, "read the rseq of");
+	*ret = configuration.address;
 	return NULL;
 }
 

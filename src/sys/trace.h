@@ -101,6 +101,12 @@ struct error *trace_trap_info(pid_t tid, struct trap_info *ret);
 struct error *trace_fault_address(pid_t tid, bool *ret_fault,
 				  uint64_t *ret_address);
 
+/*
+ * In a signal-delivery-stop: if the signal tells that an instruction or access at
+ * the address `from' has raised it, it tells of `to' from now on.
+ */
+struct error *trace_move_fault(pid_t tid, uint64_t from, uint64_t to);
+
 /* In a signal-delivery-stop: was the signal sent, by kill(2) and the like? */
 struct error *trace_signal_sent(pid_t tid, bool *ret);
 
@@ -110,6 +116,12 @@ struct error *trace_trap_pending(pid_t tid, bool *ret);
 /* The thread's blocked signals, bit n-1 for signal n. */
 struct error *trace_signal_mask(pid_t tid, uint64_t *ret);
 struct error *trace_set_signal_mask(pid_t tid, uint64_t mask);
+
+/*
+ * The address of the thread's struct rseq; 0: it has registered none (rseq(2)).
+ * Linux 5.13 and later tell it.
+ */
+struct error *trace_rseq(pid_t tid, uint64_t *ret);
 
 /* Write through the word-wise request, for when /proc/PID/mem is refused. */
 struct error *trace_poke_byte(pid_t tid, uint64_t address, uint8_t byte);

@@ -41,19 +41,6 @@ static uint64_t copy_find_call(pid_t tid, const struct addrspace *origin)
 }
 
 /*
- * May the thread be made to execute a call that its program has not? A filter of
- * seccomp(2) may kill it for that. Not to be told: as if it had one.
- */
-static bool copy_has_no_filter(pid_t tid)
-{
-	struct identity identity;
-	struct error *err = identity_read(tid, &identity);
-
-	error_free(err);
-	return !err && identity.seccomp == 0;
-}
-
-/*
  * Where that fails, or it is dumpable, the memory stays closed, and whoever reads
  * it is told.
  */
@@ -77,7 +64,7 @@ void copy_open(struct copy *copy, pid_t pid, pid_t tid,
 {
 	*copy = (struct copy){ .tid = tid, .call = call };
 	memory_init(&copy->memory, pid);
-	if (copy->memory.fd >= 0 || tid == 0 || !copy_has_no_filter(tid))
+	if (copy->memory.fd >= 0 || tid == 0 || !identity_has_no_filter(tid))
 		return;
 	if (copy->call == 0)
 		copy->call = copy_find_call(tid, origin);

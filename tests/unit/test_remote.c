@@ -16,6 +16,7 @@
 
 #include "tracee.h"
 
+#include "sys/mapping.h"
 #include "sys/memory.h"
 #include "sys/procfs.h"
 #include "sys/remote.h"
@@ -196,6 +197,41 @@ static void an_error_of_the_call_is_told(void **state)
 	assert_unchanged(remote);
 }
 
+/* Where nothing is, and not where something is. */
+static void memory_is_mapped_where_it_is_asked_for(void **state)
+{
+	enum { SIZE = 2 * 4096 };
+	struct remote *remote = *state;
+	/* what is free here is free in the child, which has mapped nothing */
+	void *free =
+		mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t place = (uintptr_t)free;
+	struct mapping mapping = { 0 };
+	struct mappings mappings;
+	bool found = false;
+	struct error *err;
+
+	munmap(free, SIZE);
+	look(remote, &remote->regs, &remote->mask, remote->stack);
+	assert_ok(remote_map_text(remote->pid, remote->syscall_address, place,
+				  SIZE));
+	assert_unchanged(remote);
+	mappings_init(&mappings, remote->pid);
+	assert_ok(mappings_find(&mappings, place, &mapping, &found));
+	mappings_deinit(&mappings);
+	assert_true(found);
+	assert_int_equal(mapping.start, place);
+	assert_int_equal(mapping.end, place + SIZE);
+	assert_int_equal(mapping.access, MAPPING_READ | MAPPING_EXECUTE);
+	assert_int_equal(mapping.inode, 0);
+	err = remote_map_text(remote->pid, remote->syscall_address,
+			      (uintptr_t)handler & ~UINT64_C(4095), SIZE);
+	assert_non_null(err);
+	assert_int_equal(err->code, EEXIST);
+	error_free(err);
+	assert_unchanged(remote);
+}
+
 static void signals_that_come_meanwhile_are_not_lost(void **state)
 {
 	struct remote *remote = *state;
@@ -301,6 +337,7 @@ int main(void)
 		TEST(a_disposition_that_is_set_stays),
 		TEST(it_also_works_with_the_signal_blocked),
 		TEST(an_error_of_the_call_is_told),
+		TEST(memory_is_mapped_where_it_is_asked_for),
 		TEST(signals_that_come_meanwhile_are_not_lost),
 		TEST(a_stop_signal_that_comes_meanwhile_is_not_lost),
 		TEST(a_stop_that_was_ended_meanwhile_is_not_repeated),
