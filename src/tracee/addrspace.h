@@ -46,6 +46,18 @@ struct program_text {
 	uint32_t guardian_text; /* its number with the guardian */
 };
 
+/* Memory of the program for copies of its instructions; see displaced.h. */
+struct displaced_area {
+	uint64_t start;
+	uint32_t used; /* places in it */
+};
+
+struct displaced_places {
+	struct vec areas; /* of struct displaced_area */
+	struct map copies; /* address to that of its copy; 0: it has none */
+	bool refused; /* there is no more memory for them */
+};
+
 struct addrspace {
 	struct program_text *text;
 	/* upper bits of an address: tells it from the same in other spaces */
@@ -54,7 +66,8 @@ struct addrspace {
 	struct vec shared;
 	/* opened while that is allowed, and good from then on (copy.h) */
 	struct memory memory;
-	struct mappings mappings; /* for code.h */
+	struct mappings mappings; /* for code.h and displaced.h */
+	struct displaced_places displaced;
 	/* a thread stopped for writes (writer.h); 0: there is none */
 	pid_t writer;
 	unsigned int users; /* processes */

@@ -100,6 +100,7 @@ static struct error *space_create(pid_t pid, struct program_text *text,
 	mappings_init(&space->mappings, pid);
 	space->text = text;
 	space->shared = (struct vec)VEC_INIT(struct wire_shared);
+	space->displaced.areas = (struct vec)VEC_INIT(struct displaced_area);
 	space->users = 1;
 	*ret = space;
 	return NULL;
@@ -161,6 +162,8 @@ void addrspace_release(struct addrspace *space)
 		return;
 	text_leave(space->text, space);
 	vec_deinit(&space->shared);
+	vec_deinit(&space->displaced.areas);
+	map_deinit(&space->displaced.copies);
 	mappings_deinit(&space->mappings);
 	memory_deinit(&space->memory);
 	free(space);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "sys/trace.h"
+#include "tracee/displaced.h"
 #include "tracee/step.h"
 #include "tracee/thread.h"
 #include "tracee/tracees.h"
@@ -37,6 +38,7 @@ void thread_resume(struct tracees *tracees, struct thread *thread)
 	if (thread->state != THREAD_STOPPED || thread->hold)
 		return;
 	step_resuming(tracees, thread);
+	displaced_resuming(thread);
 	watch_ops_of(&tracees->watch, thread)->prepare(tracees, thread);
 	watch_settled(&tracees->watch, thread);
 	thread->stepping = thread->step != NULL;

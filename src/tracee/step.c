@@ -4,17 +4,20 @@
  */
 #include "tracee/step.h"
 
-#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/signals.h"
 #include "sys/trace.h"
 #include "tracee/breakpoint.h"
+#include "tracee/displaced.h"
 #include "tracee/process.h"
 #include "tracee/thread.h"
 #include "tracee/tracees.h"
+
+enum { SIGNALS = 64 };
 
 void step_begin(struct step *step, struct thread *thread)
 {
@@ -25,12 +28,12 @@ void step_begin(struct step *step, struct thread *thread)
 /* What instructions raise, and the trap of the step itself. */
 static uint64_t step_raised_signals(void)
 {
-	static const int signals[] = { SIGTRAP, SIGSEGV, SIGBUS,
-				       SIGILL,	SIGFPE,	 SIGSYS };
 	uint64_t set = 0;
 
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		set |= UINT64_C(1) << (signals[i] - 1);
+	for (int signal = 1; signal <= SIGNALS; signal++) {
+		if (signal_is_raised(signal))
+			set |= UINT64_C(1) << (signal - 1);
+	}
 	return set;
 }
 
@@ -79,6 +82,7 @@ struct step_over {
 	struct step *outer; /* whoever follows the thread anyway; may be NULL */
 	struct addrspace *space;
 	uint64_t address;
+	bool displaced; /* it stays: a copy of the instruction is executed */
 	bool begun;
 };
 
@@ -100,6 +104,8 @@ void step_resuming(struct tracees *tracees, struct thread *thread)
 		return;
 	step_block_signals(&over->step);
 	over->begun = true;
+	if (over->displaced)
+		return;
 	breakpoint->passing++;
 	tracees_note(tracees,
 		     breakpoint_lift(over->space, thread->tid, breakpoint));
@@ -121,7 +127,7 @@ static void step_over_rearm(struct tracees *tracees, struct step_over *over)
 
 static void step_over_end(struct tracees *tracees, struct step_over *over)
 {
-	if (over->begun)
+	if (over->begun && !over->displaced)
 		step_over_rearm(tracees, over);
 	addrspace_release(over->space);
 	free(over);
@@ -140,6 +146,8 @@ bool step_trapped(struct tracees *tracees, struct thread *thread)
 		return true;
 	}
 	outer = ((struct step_over *)step)->outer;
+	if (((struct step_over *)step)->displaced)
+		displaced_end(thread);
 	step_end(step);
 	step_over_end(tracees, (struct step_over *)step);
 	/* the step also counts for the outer owner */
@@ -188,15 +196,22 @@ void step_signalled(struct tracees *tracees, struct thread *thread, int signal)
 void step_over_breakpoint(struct tracees *tracees, struct thread *thread,
 			  struct breakpoint *breakpoint)
 {
-	struct step_over *over = calloc(1, sizeof(*over));
+	bool displaced = breakpoint->site.record &&
+			 displaced_begin(tracees, thread, breakpoint);
+	struct step_over *over;
 
+	/* what repeats itself is told of each time, and so is stepped */
+	if (displaced && breakpoint->site.insn.rep == X86_REP_NONE)
+		return;
+	over = calloc(1, sizeof(*over));
 	if (over) {
+		over->displaced = displaced;
 		over->outer = thread->step;
 		over->space = thread->process->space;
 		over->space->users++;
 		over->address = breakpoint->site.address;
 		step_begin(&over->step, thread);
-	} else {
+	} else if (!displaced) {
 		/* it stays lifted: the thread matters more */
 		tracees_note(tracees, breakpoint_lift(thread->process->space,
 						      thread->tid, breakpoint));

@@ -61,8 +61,9 @@ void step_signalled(struct tracees *tracees, struct thread *thread, int signal);
 /*
  * Step the thread, which is at a persistent breakpoint, over it: the breakpoint
  * is lifted when the thread is resumed, and armed again when no thread steps
- * over it any more. Other threads that pass in between are missed. The caller
- * resumes the thread.
+ * over it any more. Other threads that pass in between are missed; but that of a
+ * recording stays where that can be done (displaced.h). The caller resumes the
+ * thread.
  */
 struct breakpoint;
 void step_over_breakpoint(struct tracees *tracees, struct thread *thread,

@@ -99,6 +99,25 @@ struct thread_parking {
 	bool blocks; /* the location may not be armed */
 };
 
+/*
+ * A copy of an instruction that it executes instead of the original, which has a
+ * breakpoint (displaced.h).
+ */
+enum thread_displacement {
+	DISPLACED_NOT,
+	DISPLACED_DUE, /* at the original, it goes to the copy when resumed */
+	DISPLACED_AWAY, /* was resumed at the copy; where it is now is not known */
+};
+
+struct thread_displaced {
+	enum thread_displacement state;
+	uint64_t address, copy;
+	uint8_t length;
+	/* a handler runs before the instruction has been executed: with these */
+	bool interrupted;
+	struct x86_registers regs;
+};
+
 struct thread {
 	struct process *process;
 	pid_t tid;
@@ -123,6 +142,7 @@ struct thread {
 	struct thread_watch watch;
 	struct thread_signals signals;
 	struct thread_parking parking;
+	struct thread_displaced displaced;
 	/* its place among the births: n-th child of n-th child ... */
 	uint32_t path[WIRE_PATH_MAX];
 	uint32_t path_length;

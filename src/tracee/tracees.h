@@ -36,6 +36,7 @@ struct tracees {
 	struct execpoints execpoints;
 	struct guardian *guardian; /* for attach; else NULL */
 	bool stuck; /* a request was refused: everything must be detached */
+	bool displaced_told; /* that a program has no place for copies */
 	bool restoring; /* all is being let go: nothing is set any more */
 	struct vec notes; /* of struct error *, owned; see tracees_note() */
 	uint32_t programs; /* numbers given so far */

@@ -14,6 +14,7 @@
 #include "sys/memory.h"
 #include "sys/trace.h"
 #include "tracee/breakpoint.h"
+#include "tracee/displaced.h"
 #include "tracee/parking.h"
 #include "tracee/resume.h"
 #include "tracee/sigstate.h"
@@ -697,6 +698,7 @@ static void event_handle(struct engine *engine, const struct stop_reason *stop)
 	if (thread->state == THREAD_LISTENING && stop->kind != STOP_GROUP)
 		event_note_stopped(thread, false);
 	thread->state = THREAD_STOPPED;
+	displaced_stopped(thread, stop);
 	thread->in_call = event_is_in_call(stop->kind);
 	if (!event_is_birth(stop->kind))
 		thread->unforked_ns = clock_now_ns();

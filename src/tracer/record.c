@@ -13,6 +13,7 @@
 #include "sys/memory.h"
 #include "sys/trace.h"
 #include "tracee/breakpoint.h"
+#include "tracee/displaced.h"
 #include "tracee/thread.h"
 #include "tracer/arm.h"
 #include "tracer/creation.h"
@@ -272,6 +273,8 @@ bool record_hit(struct engine *engine, struct thread *thread,
 
 	if (!own || engine->core.phase != PHASE_WATCHING || thread->step ||
 	    thread->process->role != PROCESS_WATCHED)
+		return false;
+	if (displaced_again(thread, regs))
 		return false;
 	record_tell(engine, thread, &own->site, regs);
 	if (own->site.record == WIRE_RECORD_JOIN ||

@@ -13,7 +13,10 @@
  * executions of that thread are counted for as long as possible, and it can
  * hardly be a test's main work.
  *
- * A thread that passes a site while another one is stepped over it is not seen.
+ * A thread passes it by executing a copy of the instruction (tracee/displaced.h),
+ * so that it stops all others. Calls, jumps and what else cannot be copied are
+ * stepped over with the breakpoint lifted: threads that pass meanwhile are not
+ * seen. So are those of a program in which there can be no copies, which is told.
  */
 #ifndef TRACER_RECORD_H
 #define TRACER_RECORD_H

@@ -396,6 +396,7 @@ static bool release_needs_stop(const struct engine *engine,
 		return true;
 	return thread->state != THREAD_RUNNING || thread->newborn ||
 	       thread->hold || thread->step || thread->stepping ||
+	       thread->displaced.state != DISPLACED_NOT ||
 	       thread->signals.draining || release_has_registers(watch) ||
 	       watch->trap_pending || thread->process->trap_restore_ns != 0;
 }

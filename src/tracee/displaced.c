@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Copies of instructions that threads execute instead of them; see displaced.h.
+ */
+#include "tracee/displaced.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/signals.h"
+#include "sys/identity.h"
+#include "sys/mapping.h"
+#include "sys/remote.h"
+#include "sys/trace.h"
+#include "sys/wait.h"
+#include "tracee/breakpoint.h"
+#include "tracee/process.h"
+#include "tracee/thread.h"
+#include "tracee/tracees.h"
+#include "x86/relocate.h"
+
+enum {
+	PAGE = 4096,
+	PLACE_SIZE = 32, /* bytes of a copy; a power of two */
+	AREA_SIZE = 64 * PAGE,
+	/* nothing else is so near to an area */
+	AREA_GAP = 16 * PAGE,
+	/* no address below it can be mapped (mmap_min_addr) */
+	AREA_LOWEST = 16 * PAGE,
+	/* an area is no farther from an instruction: half of what rip reaches */
+	AREA_REACH = 1 << 30,
+	/* mappings that are looked at for a gap between them */
+	AREA_TRIES = 1024,
+};
+
+_Static_assert((int)PLACE_SIZE >= (int)RELOCATE_SIZE, "a place holds a copy");
+
+/* --- memory for copies --- */
+
+/* Free memory below the address; 0: there is none. */
+static uint64_t area_find_gap(struct mappings *mappings, uint64_t address)
+{
+	const uint64_t size = AREA_SIZE + 2 * AREA_GAP;
+	uint64_t end = address & ~(uint64_t)(PAGE - 1);
+
+	for (int i = 0; i < AREA_TRIES && end > AREA_LOWEST + size &&
+			address - end < AREA_REACH - size;
+	     i++) {
+		struct mapping mapping;
+		bool found = false;
+		struct error *err =
+			mappings_find(mappings, end - size, &mapping, &found);
+
+		if (err) {
+			error_free(err);
+			return 0;
+		}
+		if (!found || mapping.start >= end)
+			return end - size + AREA_GAP;
+		end = mapping.start;
+	}
+	return 0;
+}
+
+static struct error *area_map(struct thread *thread, uint64_t start)
+{
+	struct process *process = thread->process;
+	struct error *err = NULL;
+
+	if (process->syscall_address == 0)
+		err = remote_syscall_address(&process->space->memory,
+					     &process->syscall_address);
+	return err ? err
+		   : remote_map_text(thread->tid, process->syscall_address,
+				     start, AREA_SIZE);
+}
+
+static struct error *area_create(struct thread *thread, uint64_t near)
+{
+	struct addrspace *space = thread->process->space;
+	struct displaced_area area = { 0 };
+	struct error *err;
+
+	if (!identity_has_no_filter(thread->tid))
+		return error_create(ERROR_REFUSED,
+				    "it has a filter of system calls");
+	area.start = area_find_gap(&space->mappings, near);
+	if (area.start == 0)
+		return error_create(ERROR_OTHER, "there is no room near it");
+	/* room for it first: what is mapped is known */
+	if (!vec_reserve(&space->displaced.areas,
+			 space->displaced.areas.count + 1))
+		return error_nomem;
+	err = area_map(thread, area.start);
+	if (!err)
+		vec_push(&space->displaced.areas, &area);
+	return err;
+}
+
+static bool area_is_near(const struct displaced_area *area, uint64_t address)
+{
+	uint64_t distance = area->start > address ? area->start - address
+						  : address - area->start;
+
+	return distance < AREA_REACH;
+}
+
+/* One near the address that has room; NULL: there is none. */
+static struct displaced_area *area_find(const struct displaced_places *places,
+					uint64_t address)
+{
+	for (size_t i = places->areas.count; i-- > 0;) {
+		struct displaced_area *area = vec_at(&places->areas, i);
+
+		if (area->used < AREA_SIZE / PLACE_SIZE &&
+		    area_is_near(area, address))
+			return area;
+	}
+	return NULL;
+}
+
+/* Is the memory what was mapped? The program may have mapped something else. */
+static bool area_is_ours(struct addrspace *space,
+			 const struct displaced_area *area)
+{
+	struct mapping mapping;
+	bool found = false;
+	struct error *err =
+		mappings_find(&space->mappings, area->start, &mapping, &found);
+
+	error_free(err);
+	return !err && found && mapping.start <= area->start &&
+	       mapping.end >= area->start + AREA_SIZE && mapping.inode == 0 &&
+	       mapping.access == (MAPPING_READ | MAPPING_EXECUTE);
+}
+
+/* Told once: there may be many processes of the kind. */
+static void area_note(struct tracees *tracees, struct thread *thread,
+		      struct error *err)
+{
+	if (err == error_gone) {
+		thread_ok(thread, err);
+		return;
+	}
+	thread->process->space->displaced.refused = true;
+	if (tracees->displaced_told) {
+		error_free(err);
+		return;
+	}
+	tracees->displaced_told = true;
+	tracees_note(tracees,
+		     error_create(ERROR_OTHER,
+				  "the recording may miss accesses, while "
+				  "another thread executes the same "
+				  "instruction: process %d has no memory for "
+				  "copies of instructions: %s",
+				  (int)thread->process->pid,
+				  error_message(err)));
+	error_free(err);
+}
+
+static struct displaced_area *area_for(struct tracees *tracees,
+				       struct thread *thread, uint64_t address)
+{
+	struct displaced_places *places = &thread->process->space->displaced;
+	struct displaced_area *area = area_find(places, address);
+	struct error *err;
+
+	if (area || places->refused)
+		return area;
+	err = area_create(thread, address);
+	/* another thread has mapped something there just now: the next time */
+	if (err && err->code == EEXIST) {
+		error_free(err);
+		return NULL;
+	}
+	if (!err)
+		return area_find(places, address);
+	area_note(tracees, thread, err);
+	return NULL;
+}
+
+/* --- copies --- */
+
+static bool copy_make(const struct wire_site *site, uint64_t place,
+		      uint8_t bytes[RELOCATE_SIZE])
+{
+	return relocate(&site->insn, site->bytes, site->address, place, bytes);
+}
+
+/* Write a copy into the area. Returns where it is; 0: there is none. */
+static uint64_t copy_write(struct thread *thread, struct displaced_area *area,
+			   const struct wire_site *site)
+{
+	struct addrspace *space = thread->process->space;
+	uint64_t place = area->start + (uint64_t)area->used * PLACE_SIZE;
+	uint8_t bytes[RELOCATE_SIZE];
+
+	if (!copy_make(site, place, bytes) || !area_is_ours(space, area) ||
+	    !thread_ok(thread, memory_write_text(&space->memory, thread->tid,
+						 place, bytes, sizeof(bytes))))
+		return 0;
+	area->used++;
+	return place;
+}
+
+/* Where the copy of the site's instruction is; 0: there is none. */
+static uint64_t copy_find(struct tracees *tracees, struct thread *thread,
+			  const struct wire_site *site)
+{
+	struct displaced_places *places = &thread->process->space->displaced;
+	const uint64_t *known = map_get(&places->copies, site->address);
+	uint8_t bytes[RELOCATE_SIZE];
+	struct displaced_area *area;
+	uint64_t place = 0;
+
+	if (known)
+		return *known;
+	/* can it be copied at all? */
+	if (copy_make(site, site->address, bytes)) {
+		area = area_for(tracees, thread, site->address);
+		if (!area)
+			return 0;
+		place = copy_write(thread, area, site);
+	}
+	return map_set(&places->copies, site->address, place) ? place : 0;
+}
+
+/* Is the copy there still, and one of what the site is now? */
+static bool copy_is_good(const struct addrspace *space,
+			 const struct wire_site *site, uint64_t place)
+{
+	uint8_t wanted[RELOCATE_SIZE], bytes[RELOCATE_SIZE];
+	size_t size = 0;
+
+	if (!copy_make(site, place, wanted))
+		return false;
+	error_free(memory_read(&space->memory, place, bytes, sizeof(bytes),
+			       &size));
+	return size == sizeof(bytes) && memcmp(wanted, bytes, size) == 0;
+}
+
+/* --- threads --- */
+
+/* As the kernel has it (linux/rseq.h). */
+enum {
+	RSEQ_SEQUENCE = 8
+}; /* in struct rseq: the address of a struct rseq_cs */
+
+struct rseq_sequence {
+	uint32_t version, flags;
+	uint64_t start, size, abort;
+};
+
+/* Read all or nothing. */
+static bool displaced_read(const struct memory *memory, uint64_t address,
+			   void *bytes, size_t size)
+{
+	size_t got = 0;
+	struct error *err = memory_read(memory, address, bytes, size, &got);
+
+	error_free(err);
+	return !err && got == size;
+}
+
+/*
+ * Is the instruction of a sequence that the kernel begins anew when the thread is
+ * interrupted there? At the copy it would not know. Not to be told: as if it were.
+ */
+static bool displaced_in_sequence(const struct thread *thread, uint64_t address)
+{
+	const struct memory *memory = &thread->process->space->memory;
+	struct rseq_sequence sequence;
+	uint64_t rseq = 0, place = 0;
+	struct error *err = trace_rseq(thread->tid, &rseq);
+
+	if (err) {
+		error_free(err);
+		return true;
+	}
+	if (rseq == 0)
+		return false;
+	if (!displaced_read(memory, rseq + RSEQ_SEQUENCE, &place,
+			    sizeof(place)))
+		return true;
+	/* it may stay set when the thread has left it */
+	return place != 0 &&
+	       (!displaced_read(memory, place, &sequence, sizeof(sequence)) ||
+		address - sequence.start < sequence.size);
+}
+
+bool displaced_begin(struct tracees *tracees, struct thread *thread,
+		     const struct breakpoint *breakpoint)
+{
+	const struct wire_site *site = &breakpoint->site;
+	struct addrspace *space = thread->process->space;
+	uint64_t copy;
+
+	if (tracees->restoring || thread->in_call || thread->step)
+		return false;
+	/* first: a system call of ours would leave it, too */
+	if (displaced_in_sequence(thread, site->address))
+		return false;
+	copy = copy_find(tracees, thread, site);
+	if (copy == 0)
+		return false;
+	if (!copy_is_good(space, site, copy)) {
+		map_set(&space->displaced.copies, site->address, 0);
+		return false;
+	}
+	thread->displaced.state = DISPLACED_DUE;
+	thread->displaced.address = site->address;
+	thread->displaced.copy = copy;
+	thread->displaced.length = site->insn.length;
+	return true;
+}
+
+/*
+ * A handler is about to run instead, and returns to the original. One of a signal
+ * that the instruction has raised may do what it likes: the next execution counts.
+ */
+static void displaced_interrupt(struct thread *thread)
+{
+	struct thread_displaced *displaced = &thread->displaced;
+
+	displaced->state = DISPLACED_NOT;
+	displaced->interrupted =
+		!signal_is_raised(thread->deliver) &&
+		thread_ok(thread,
+			  trace_registers(thread->tid, &displaced->regs));
+}
+
+void displaced_resuming(struct thread *thread)
+{
+	struct thread_displaced *displaced = &thread->displaced;
+
+	/* a stop has no handler, and the instruction comes after it */
+	if (displaced->state != DISPLACED_DUE || thread->deliver == SIGSTOP)
+		return;
+	if (thread->deliver != 0)
+		displaced_interrupt(thread);
+	else if (thread_ok(thread, trace_set_rip(thread->tid, displaced->copy)))
+		displaced->state = DISPLACED_AWAY;
+}
+
+/* At the copy or behind it, to where it would be without. */
+static void displaced_return(struct thread *thread, bool signalled)
+{
+	struct thread_displaced *displaced = &thread->displaced;
+	uint64_t end = displaced->copy + displaced->length;
+	struct x86_registers regs;
+
+	displaced->state = DISPLACED_NOT;
+	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
+		return;
+	if (regs.rip == end)
+		thread_ok(thread, trace_set_rip(thread->tid,
+						displaced->address +
+							displaced->length));
+	if (regs.rip != displaced->copy ||
+	    !thread_ok(thread, trace_set_rip(thread->tid, displaced->address)))
+		return;
+	displaced->state = DISPLACED_DUE;
+	if (signalled)
+		thread_ok(thread, trace_move_fault(thread->tid, displaced->copy,
+						   displaced->address));
+}
+
+void displaced_stopped(struct thread *thread, const struct stop_reason *stop)
+{
+	struct thread_displaced *displaced = &thread->displaced;
+
+	/* the program that had the copy has gone */
+	if (stop->kind == STOP_EXEC)
+		*displaced = (struct thread_displaced){ 0 };
+	if (displaced->state == DISPLACED_AWAY && stop->kind != STOP_EXITED &&
+	    stop->kind != STOP_KILLED)
+		displaced_return(thread, stop->kind == STOP_SIGNAL);
+}
+
+void displaced_end(struct thread *thread)
+{
+	thread->displaced.state = DISPLACED_NOT;
+}
+
+bool displaced_again(struct thread *thread, const struct x86_registers *regs)
+{
+	struct thread_displaced *displaced = &thread->displaced;
+	bool again =
+		displaced->interrupted && displaced->regs.rip == regs->rip &&
+		memcmp(displaced->regs.gpr, regs->gpr, sizeof(regs->gpr)) == 0;
+
+	if (again)
+		displaced->interrupted = false;
+	return again;
+}
