@@ -33,11 +33,12 @@ struct store {
 	uint32_t size;
 };
 
-/* Looking for a word that has an address still. */
+/* Looking for a word that had an address, and when. */
 struct standing {
 	const struct transfer_published_question *question;
 	struct executed *executed;
 	struct map words; /* that were looked at */
+	uint64_t writes; /* the same of writes to them */
 	uint64_t instructions; /* that this counts for */
 	bool found;
 };
@@ -516,29 +517,52 @@ static bool may_be_address(const struct executed_write *write, uint64_t word,
 	       write->value - question->low < question->size;
 }
 
+/* Whoever looked before that write has found what was there then. */
+static bool is_before(const struct executed_write *write,
+		      const struct transfer_published_question *question)
+{
+	return write->kind == EXECUTED_NONE ||
+	       write->number < question->since ||
+	       (write->kind == EXECUTED_STORE &&
+		write->thread == question->thread &&
+		write->number == question->since &&
+		write->access == question->taken);
+}
+
 /*
- * Does the word have an address at the access of the question? Who reads it in the
- * block itself has the address already.
+ * Had the word an address at some time between `since' and the access of the
+ * question? From its last write back, to what was there when the thread had it.
  */
+static struct error *look_back(struct standing *standing, uint64_t word)
+{
+	const struct transfer_published_question *question = standing->question;
+	struct executed_write last = { .number = question->number };
+	struct error *err;
+
+	do {
+		standing->found = standing->writes++ >=
+				  TRANSFER_PUBLISHED_WRITES;
+		if (standing->found)
+			return NULL;
+		standing->instructions += TRANSFER_SEARCH;
+		err = executed_last_write(standing->executed, word,
+					  ADDRESS_BYTES, last.number, &last);
+		standing->found = !err && may_be_address(&last, word, question);
+	} while (!err && !standing->found && !is_before(&last, question));
+	return err;
+}
+
+/* Who reads it in the block itself has the address already. */
 static struct error *look_at_word(struct standing *standing, uint64_t word)
 {
 	const struct transfer_published_question *question = standing->question;
-	struct executed_write last;
-	struct error *err;
 
 	if (standing->found || word - question->low < question->size ||
 	    map_get(&standing->words, word))
 		return NULL;
-	standing->found = standing->words.count >= TRANSFER_PUBLISHED_WORDS;
-	if (standing->found)
-		return NULL;
 	if (!map_set(&standing->words, word, 1))
 		return error_nomem;
-	standing->instructions += TRANSFER_SEARCH;
-	err = executed_last_write(standing->executed, word, ADDRESS_BYTES,
-				  question->number, &last);
-	standing->found = !err && may_be_address(&last, word, question);
-	return err;
+	return look_back(standing, word);
 }
 
 /* Those that lie between the two places; one that is not known may be any. */

@@ -28,8 +28,8 @@ struct vec;
 enum {
 	TRANSFER_PUBLISHED_MAX = 1 << 20,
 	TRANSFER_PUBLISHED_UNKNOWN = 1 << 14,
-	/* words that are looked at for one question, at most; then any may be */
-	TRANSFER_PUBLISHED_WORDS = 1 << 12,
+	/* writes to words that are looked at for one question; then any may be */
+	TRANSFER_PUBLISHED_WRITES = 1 << 12,
 };
 
 /*
@@ -64,6 +64,11 @@ struct transfer_published_question {
 	uint64_t low, size; /* of the addresses */
 	/* stored in steps from `since' on, before the access of step `number' */
 	uint64_t since, number;
+	/*
+	 * the access of step `since' that has replaced the address as it took it, of
+	 * an atomic instruction; SIZE_MAX: there is none
+	 */
+	size_t taken;
 	uint64_t born; /* before this step there was no such address */
 	size_t access;
 	/*
@@ -82,9 +87,9 @@ bool transfer_published_find(
 	const struct transfer_published_question *question);
 
 /*
- * Has one of the words in which it had stored one before `since', and where another
- * one may have read it, one still at the access, or again, whoever has stored it?
- * *ret_instructions: how many instructions the search counts for.
+ * Had one of the words in which it had stored one before `since', and where another
+ * one may have read it, one at any time from then on until the access, whoever has
+ * stored it? *ret_instructions: how many instructions the search counts for.
  */
 struct error *
 transfer_published_stands(const struct transfer_published *published,

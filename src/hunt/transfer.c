@@ -344,6 +344,7 @@ static bool may_be_published(const struct judging *judging,
 		.size = block ? block->size : 1,
 		.number = earlier->number,
 		.access = earlier->access,
+		.taken = SIZE_MAX,
 		.sent = transfer->sent.sequence,
 		.born = block ? transfer_instances_born(judging->instances,
 							question->block)
@@ -462,23 +463,46 @@ static bool is_owned(void *context, const struct vec *transfers)
 	return false;
 }
 
+/* The store of the instruction that has received, if it is atomic; SIZE_MAX: none. */
+static size_t find_taken(const struct judging *judging,
+			 const struct transfer_point *received)
+{
+	const struct translated *translated =
+		received->superblock ? executed_superblock(judging->executed,
+							   received->superblock)
+				     : NULL;
+	size_t store = received->access + 1;
+	const struct trace_slot *slot;
+
+	if (!translated || store >= translated->head->slots)
+		return SIZE_MAX;
+	slot = &translated->slots[store];
+	return slot->instruction == received->instruction &&
+			       (slot->flags & TRACE_WRITES) &&
+			       (slot->flags & TRACE_ATOMIC)
+		       ? store
+		       : SIZE_MAX;
+}
+
 /* Since when the earlier access's thread has its address, as far as is known. */
 static struct error *find_owned(struct judging *judging,
 				const struct question *question,
-				uint64_t *since)
+				struct transfer_published_question *asked)
 {
 	struct owned_question owned = { judging, question };
 	struct error *err;
 
 	vec_clear(&judging->owned);
-	err = track(judging, question, question->earlier, *since, is_owned,
-		    &owned, &judging->owned);
+	err = track(judging, question, question->earlier, asked->since,
+		    is_owned, &owned, &judging->owned);
 	for (size_t i = 0; i < judging->owned.count; i++) {
 		const struct transfer *transfer = vec_at(&judging->owned, i);
 
-		if (is_of_object(judging, question, transfer) &&
-		    transfer->received.number > *since)
-			*since = transfer->received.number;
+		if (!is_of_object(judging, question, transfer) ||
+		    transfer->received.number <= asked->since)
+			continue;
+		asked->since = transfer->received.number;
+		asked->taken = find_taken(judging, &transfer->received);
 	}
 	return err;
 }
@@ -486,8 +510,8 @@ static struct error *find_owned(struct judging *judging,
 /*
  * Had its sender stored the address before the earlier access, since it has it,
  * where another thread looks? Then the receiver may have it from there in another
- * run. What it had stored before it gave the object away counts as long as it is
- * there.
+ * run. What it had stored before it gave the object away counts if it was there
+ * at some time since.
  */
 static struct error *find_published(struct judging *judging,
 				    const struct question *question,
@@ -500,7 +524,7 @@ static struct error *find_published(struct judging *judging,
 	*ret = may_be_published(judging, question, transfer, &asked);
 	if (!*ret)
 		return NULL;
-	err = find_owned(judging, question, &asked.since);
+	err = find_owned(judging, question, &asked);
 	if (err || asked.since == asked.born)
 		return err;
 	*ret = transfer_published_find(judging->published, &asked);

@@ -612,6 +612,112 @@ static void but_not_if_that_has_something_else_by_now(void **state)
 			 TRANSFER_ORDERED);
 }
 
+/*
+ * Thread 1 shows the object in a variable, gives it away, and has it back; the
+ * variable is cleared after that, by the thread `clears', and then it is written to.
+ */
+static void clears_it_late(uint32_t clears)
+{
+	runs(1);
+	STEP(SENDS, VARIABLE, OBJECT);
+	STEP(SENDS, SLOT, OBJECT);
+	stops();
+	runs(2);
+	STEP(RELAYS, SLOT, OBJECT, OTHER, OBJECT);
+	stops();
+	runs(1);
+	STEP(RECEIVES, OTHER, OBJECT, STACK, STACK);
+	stops();
+	runs(clears);
+	STEP(SENDS, VARIABLE, 0);
+	stops();
+	runs(1);
+	STEP(WRITES, FIELD, 7);
+	STEP(SENDS, SLOT + 8, OBJECT);
+	stops();
+	runs(2);
+	receive_and_use(SLOT + 8, OBJECT);
+	stops();
+	cell(1, THROUGH, 6, 6, 1);
+	cell(2, READER, 9, 9, 1);
+	cell_at(VARIABLE, 1, WRITER, 1, 1, 1);
+	cell_at(VARIABLE, clears, WRITER, 5, 5, 1);
+	cell_at(VARIABLE, 3, RECEIVER, 2, 4, 2);
+	writer_end(&writer, steps);
+	read_recording();
+	assert_null(transfers_judge(&transfers, &pairs, &recording, 0, order));
+}
+
+/* Until it is cleared, others may have it from there. */
+static void nor_if_it_was_taken_out_after_the_object_came(void **state)
+{
+	(void)state;
+	clears_it_late(1);
+	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
+			 TRANSFER_NONE);
+}
+
+static void whoever_has_taken_it_out(void **state)
+{
+	(void)state;
+	clears_it_late(3);
+	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
+			 TRANSFER_NONE);
+}
+
+/*
+ * Thread 1 puts the object where it gets it back: by an exchange, which leaves nothing
+ * there, or by a load and a store.
+ */
+static void takes_it_out(bool at_once)
+{
+	runs(1);
+	STEP(SENDS, OTHER, OBJECT);
+	STEP(SENDS, OTHER, 0);
+	STEP(SENDS, SLOT, OBJECT);
+	stops();
+	runs(2);
+	STEP(RELAYS, SLOT, OBJECT, OTHER, OBJECT);
+	stops();
+	runs(1);
+	if (at_once) {
+		STEP(COUNTS, OTHER, OBJECT, OTHER, 0, 1);
+		STEP(ALLOCATED);
+	} else {
+		STEP(RECEIVES, OTHER, OBJECT, STACK, STACK);
+		STEP(SENDS, OTHER, 0);
+	}
+	STEP(WRITES, FIELD, 7);
+	STEP(SENDS, SLOT + 8, OBJECT);
+	stops();
+	runs(2);
+	receive_and_use(SLOT + 8, OBJECT);
+	stops();
+	cell(1, THROUGH, 7, 7, 1);
+	cell(2, READER, 10, 10, 1);
+	cell_at(OTHER, 1, WRITER, 1, 2, 2);
+	cell_at(OTHER, 3, RECEIVER, 2, 2, 1);
+	writer_end(&writer, steps);
+	read_recording();
+	assert_null(transfers_judge(&transfers, &pairs, &recording, 0, order));
+}
+
+static void but_not_what_an_exchange_has_left(void **state)
+{
+	(void)state;
+	takes_it_out(true);
+	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
+			 TRANSFER_ORDERED);
+}
+
+static void between_a_load_and_a_store_others_may_look(void **state)
+{
+	(void)state;
+	takes_it_out(false);
+	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
+			 TRANSFER_NONE);
+}
+
 /* The earlier round's store is in memory of the heap, which others had read. */
 static void so_may_it_be_in_memory_that_others_had_read(void **state)
 {
@@ -954,6 +1060,10 @@ int main(void)
 		TEST(what_came_back_counts_from_then_on),
 		TEST(it_may_be_in_a_variable_from_an_earlier_round),
 		TEST(but_not_if_that_has_something_else_by_now),
+		TEST(nor_if_it_was_taken_out_after_the_object_came),
+		TEST(whoever_has_taken_it_out),
+		TEST(but_not_what_an_exchange_has_left),
+		TEST(between_a_load_and_a_store_others_may_look),
 		TEST(so_may_it_be_in_memory_that_others_had_read),
 		TEST(another_thread_may_have_put_it_back_there),
 		TEST(or_it_is_the_second_word_of_a_vector),
