@@ -318,14 +318,15 @@ static struct error *hunting_attach(struct hunting *hunting,
 	return err;
 }
 
-/* A lock says more than where the run has seen others wait, if there is one. */
+/* A lock says more than where the run has seen others wait, if all partners have it. */
 static void hunting_name_order(const struct hunt_side *side,
 			       struct target_outcome *outcome)
 {
 	char *lock;
 
-	if (outcome->ordered_by &&
-	    strcmp(outcome->ordered_by, ORDERED_BY_ITSELF) == 0)
+	if (!side->locked ||
+	    (outcome->ordered_by &&
+	     strcmp(outcome->ordered_by, ORDERED_BY_ITSELF) == 0))
 		return;
 	lock = ordered_by_lock(side);
 	if (!lock)

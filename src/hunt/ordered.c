@@ -217,7 +217,7 @@ static void add_wait(struct strbuf *text, const struct session_wait *wait)
 {
 	if (text->length > 0)
 		strbuf_add(text, "; ");
-	strbuf_add(text, "thread 0");
+	strbuf_add(text, ORDERED_BY_THREAD);
 	for (uint32_t i = 0; i < wait->other.length; i++)
 		strbuf_addf(text, ".%" PRIu32, wait->other.path[i]);
 	switch ((enum wire_hunt_other)wait->state) {
@@ -225,7 +225,7 @@ static void add_wait(struct strbuf *text, const struct session_wait *wait)
 		strbuf_add(text, ", which was not created yet");
 		break;
 	case WIRE_OTHER_ENDED:
-		strbuf_add(text, ORDERED_BY_END);
+		strbuf_add(text, ", which had ended");
 		break;
 	case WIRE_OTHER_WAITS:
 		add_waits(text, wait);
@@ -247,4 +247,10 @@ char *ordered_by_waits(const struct vec *waits, uint32_t side)
 		return strbuf_steal(&text);
 	strbuf_deinit(&text);
 	return NULL;
+}
+
+bool ordered_is_proved(const char *by)
+{
+	return by &&
+	       strncmp(by, ORDERED_BY_THREAD, strlen(ORDERED_BY_THREAD)) != 0;
 }

@@ -6,6 +6,7 @@
 #ifndef HUNT_ORDERED_H
 #define HUNT_ORDERED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct hunt_side;
@@ -14,11 +15,8 @@ struct vec;
 /* Of accesses that met, and synchronize. */
 #define ORDERED_BY_ITSELF "their own synchronization"
 
-/*
- * Of a thread that had ended, in ordered_by_waits(): it may have come earlier by
- * chance, which puts nothing in order.
- */
-#define ORDERED_BY_END ", which had ended"
+/* What ordered_by_waits() begins with. */
+#define ORDERED_BY_THREAD "thread 0"
 
 /*
  * A lock that the side's thread held, and that excludes a thread of another access
@@ -35,5 +33,13 @@ char *ordered_by_lock(const struct hunt_side *side);
  * memory. For the caller to free.
  */
 char *ordered_by_waits(const struct vec *waits, uint32_t side);
+
+/*
+ * Does such a text, or that of a hand-over, tell why the accesses cannot meet in
+ * another run? Not that of what threads did in one: those that waited, as at a
+ * barrier, or had ended may have come earlier, by chance, and others with the same
+ * instruction are not in it. False for NULL.
+ */
+bool ordered_is_proved(const char *by);
 
 #endif

@@ -174,11 +174,11 @@ static bool add_target(struct candidate_record *record, uint64_t id)
 	return true;
 }
 
-/* Could no other thread come? One that had ended may have come before, by chance. */
+/* Could no other thread come, not by chance? */
 static bool is_ordered(const struct target_outcome *outcome)
 {
-	return outcome->result == TARGET_ORDERED && outcome->ordered_by &&
-	       !strstr(outcome->ordered_by, ORDERED_BY_END);
+	return outcome->result == TARGET_ORDERED &&
+	       ordered_is_proved(outcome->ordered_by);
 }
 
 static struct error *add_tries(const struct candidate *candidate,

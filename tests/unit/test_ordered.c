@@ -221,6 +221,26 @@ static void threads_that_are_not_there_are_told(void **state)
 	vec_deinit(&waits);
 }
 
+static void what_a_run_has_seen_is_no_proof(void **state)
+{
+	const struct session_wait wait = { .side = 3,
+					   .state = WIRE_OTHER_ENDED };
+	struct vec waits = VEC_INIT(struct session_wait);
+	char *text;
+
+	(void)state;
+	assert_true(vec_push(&waits, &wait));
+	text = ordered_by_waits(&waits, 3);
+	assert_false(ordered_is_proved(text));
+	free(text);
+	vec_deinit(&waits);
+	assert_false(ordered_is_proved(NULL));
+	assert_true(ordered_is_proved(ORDERED_BY_ITSELF));
+	assert_true(ordered_is_proved("their common mutex `m`"));
+	assert_true(ordered_is_proved("its address: thread 0.1 stored it in "
+				      "`slot` (send)"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +260,7 @@ int main(void)
 		cmocka_unit_test(what_the_others_waited_for_is_named),
 		cmocka_unit_test(else_the_system_call_is),
 		cmocka_unit_test(threads_that_are_not_there_are_told),
+		cmocka_unit_test(what_a_run_has_seen_is_no_proof),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
