@@ -24,6 +24,8 @@ uint64_t reported_offset(const struct race *reported);
  * Are the bytes that a race was met on others than the reported ones, and in no
  * variable that is the same but for its indices? Two threads that race on elements of
  * an array may meet on others than they were reported for. False: that is not known.
+ * That it was met on bytes of the program, and not of a library, is for the caller to
+ * see.
  */
 struct error *reported_elsewhere(struct symbolizer *symbolizer,
 				 const struct race *reported,

@@ -67,6 +67,47 @@ static bool met_at_side(const struct candidate *candidate,
 	return false;
 }
 
+/* The executable of a process that has sides of the candidate, from *i on; NULL: none. */
+static const char *next_program(const struct candidate *candidate,
+				const struct vec *targets, size_t *i)
+{
+	while (*i < targets->count) {
+		const struct hunt_side *side =
+			&((struct target_record *)vec_at(targets, (*i)++))
+				 ->side;
+
+		if (side->program && has_side(candidate, side->fingerprint))
+			return side->program;
+	}
+	return NULL;
+}
+
+static bool is_program(const struct candidate *candidate,
+		       const struct vec *targets, const char *module)
+{
+	const char *program;
+	size_t i = 0;
+
+	while ((program = next_program(candidate, targets, &i)) != NULL) {
+		if (same_text(program, module))
+			return true;
+	}
+	return false;
+}
+
+/* Does the report name bytes of the program, and are the race's a library's? */
+static bool is_of_library(const struct candidate *candidate,
+			  const struct vec *targets, const struct race *race)
+{
+	const struct race_variable *variable = &race->variable;
+	size_t i = 0;
+
+	return reported_offset(candidate->race) > 0 &&
+	       variable->region == REGION_GLOBAL && variable->module &&
+	       next_program(candidate, targets, &i) &&
+	       !is_program(candidate, targets, variable->module);
+}
+
 /*
  * What was called at a line, or a whole function, may access much: does the report
  * have the address of another one of the program's variables?
@@ -79,23 +120,11 @@ static struct error *is_elsewhere(const struct judging *judging,
 	if (candidate->fits[0] == CLAIM_BY_LINE &&
 	    candidate->fits[1] == CLAIM_BY_LINE)
 		return NULL;
+	*ret = is_of_library(candidate, judging->targets, race);
+	if (*ret)
+		return NULL;
 	return reported_elsewhere(judging->symbolizer, candidate->race, race,
 				  ret);
-}
-
-/* Is it the executable of a process that has sides of the candidate? */
-static bool is_program(const struct candidate *candidate,
-		       const struct vec *targets, const char *module)
-{
-	for (size_t i = 0; i < targets->count; i++) {
-		const struct hunt_side *side =
-			&((struct target_record *)vec_at(targets, i))->side;
-
-		if (side->program && same_text(side->program, module) &&
-		    has_side(candidate, side->fingerprint))
-			return true;
-	}
-	return false;
 }
 
 /* Is it of the very bytes, of the program's variables, that the report names? */

@@ -189,6 +189,32 @@ static void set_module(struct scene *scene, const char *path)
 	assert_non_null(scene->met.variable.module);
 }
 
+/* Whatever it has at the offset that the program's variable has. */
+static void a_variable_of_a_library_is_not_the_program_s(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.any_race = true;
+	set_address(&scene, 0x4080);
+	scene.met.variable.region = REGION_GLOBAL;
+	scene.met.variable.module_offset = 0x4080;
+	scene.candidate.fits[0] = scene.candidate.fits[1] = CLAIM_BY_FUNCTION;
+	set_module(&scene, "/a/library.so");
+	/* of whose processes nothing is known */
+	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	scene.targets[1].side.program = strdup("/a/program");
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	set_module(&scene, "/a/program");
+	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	/* lines tell, whatever it is */
+	set_module(&scene, "/a/library.so");
+	scene.candidate.fits[0] = scene.candidate.fits[1] = CLAIM_BY_LINE;
+	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	tear_down(&scene);
+}
+
 /* The access is in another function than the report names. */
 static void where_bytes_tell_lines_do_not_count(void **state)
 {
@@ -428,6 +454,7 @@ int main(void)
 		cmocka_unit_test(
 			a_race_that_a_side_met_may_read_where_it_wrote),
 		cmocka_unit_test(of_a_call_the_variable_counts_too),
+		cmocka_unit_test(a_variable_of_a_library_is_not_the_program_s),
 		cmocka_unit_test(where_bytes_tell_lines_do_not_count),
 		cmocka_unit_test(another_race_is_not),
 		cmocka_unit_test(accesses_that_synchronize_are_ordered),
