@@ -509,6 +509,13 @@ static struct error *join_sides(const struct matching *matching,
 	return err;
 }
 
+/* The recording has other accesses of a function than the reported ones. */
+static bool is_by_function(const struct candidate *candidate)
+{
+	return candidate->fits[0] == CLAIM_BY_FUNCTION ||
+	       candidate->fits[1] == CLAIM_BY_FUNCTION;
+}
+
 static struct error *make_sides(const struct matching *matching, size_t i,
 				struct vec *sides, struct vec *ordered)
 {
@@ -519,8 +526,8 @@ static struct error *make_sides(const struct matching *matching, size_t i,
 	struct vec pruned = VEC_INIT(struct pair_edge);
 	struct error *err = add_edges(matching, fits, &edges);
 	bool alone = edges.count == 0;
-	/* the report does not tell with what the access conflicts */
-	bool unknown = fits[0].any || fits[1].any;
+	/* no order of what was recorded is one of the reported accesses */
+	bool unknown = fits[0].any || fits[1].any || is_by_function(candidate);
 
 	candidate->ordered = !err && alone && is_ordered(matching, fits);
 	if (!err)

@@ -86,6 +86,20 @@ is "ordered: all of them" "$(outcomes)" ordered
 has "ordered: by a thread's end" "$report" type=candidate \
 	'ordered_by=the creation or the end of a thread'
 
+# Another access of the function was reported: that the recorded ones are in order, all
+# of them, says nothing of it.
+{
+	printf 'WARNING: ThreadSanitizer: data race (pid=1)\n'
+	for thread in 'Write of size 8 at 0x7b0400000000 by thread T2' \
+		'Previous write of size 8 at 0x7b0400000000 by thread T1'; do
+		printf '  %s:\n    #0 store /src/apart.c:15 (apart+0x1)\n\n' "$thread"
+	done
+	printf '==================\n'
+} >"$work/function"
+hunted "by its function" 0 "$work/function" "$T/apart.twin" \
+	--recorder breakpoints
+is "by its function: is tried, and not met" "$(outcomes)" not-met
+
 # those of another program
 hunted "another program" 65 \
 	"$top_srcdir/tests/fuzz/corpus/foreign/tsan-gcc" "$T/apart.O2"
