@@ -221,6 +221,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l transfer -x -a 'a
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l record-code -d 'Record what each thread executes'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l show-ordered -d 'Print the stacks of hand-overs'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l transfer-window -x -d 'Of that, KB for each thread'
+complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l transfer-registers -x -d 'KB in which registers are tracked'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l keep-trace -x -a '(__fish_complete_directories)' -d 'Keep the recording here'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l trace -x -a '(__fish_complete_directories)' -d 'Take this recording'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l candidates -r -F -d 'Provoke the races of this report'

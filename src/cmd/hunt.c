@@ -42,8 +42,8 @@ struct hunt_options {
 	const char *store, *since, *backend, *transfer, *candidates;
 	const char *until_exit_of;
 	struct vec include; /* of const char * */
-	uint64_t trace_memory, transfer_window, executions, sides, min_tried,
-		budget_ns, jobs, hold_ns, timeout_ns;
+	uint64_t trace_memory, transfer_window, transfer_registers, executions,
+		sides, min_tried, budget_ns, jobs, hold_ns, timeout_ns;
 	bool verbose, record_code, show_ordered;
 	struct candidates *wanted; /* of --candidates; NULL: without it */
 	/* the options as given */
@@ -152,9 +152,18 @@ static const struct option_def hunt_defs[] = {
 	{ .name = "--transfer-window",
 	  .arg = "KB",
 	  .help = "of what each thread executes, keep at least the last KB "
-		  "kilobytes (default 0: all)",
+		  "kilobytes; with --trace, look back no further from an "
+		  "access (default 0: all)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(transfer_window),
+	  .max = 1 << 30 },
+	{ .name = "--transfer-registers",
+	  .arg = "KB",
+	  .help = "with --transfer, track an address in registers through the "
+		  "last KB kilobytes of what each thread executed until its "
+		  "use (default 0: all)",
+	  .type = OPTION_UINT64,
+	  .offset = AT(transfer_registers),
 	  .max = 1 << 30 },
 	{ .name = "--keep-trace",
 	  .arg = "DIRECTORY",
@@ -308,6 +317,7 @@ static struct hunt_sources hunt_sources(const struct hunt_options *options,
 		.code = hunt_records_code(options),
 		.transfer = hunt_transfers(options),
 		.window = options->transfer_window << 10,
+		.registers = options->transfer_registers << 10,
 		.executions = (uint32_t)options->executions,
 		.include = options->include.items,
 		.include_count = options->include.count,
@@ -580,8 +590,13 @@ static struct error *hunt_check_code(const struct hunt_options *options)
 	const char *word = options->record_code ? "--record-code"
 						: "--transfer on";
 
+	if (options->transfer_registers > 0 && !hunt_transfers(options))
+		return error_create(ERROR_USAGE,
+				    "--transfer-registers is of --transfer on");
 	if (!hunt_records_code(options))
-		return options->transfer_window == 0
+		return options->transfer_window == 0 ||
+				       (hunt_transfers(options) &&
+					options->trace)
 			       ? NULL
 			       : error_create(ERROR_USAGE,
 					      "--transfer-window is of a "

@@ -64,6 +64,8 @@ static struct error *sides_of_trace(const struct hunt_sources *sources,
 		.slow_down = ret->slow_down,
 		.most = (size_t)sources->most,
 		.transfer = sources->transfer,
+		.window = sources->trace ? sources->window : 0,
+		.registers = sources->registers,
 		.candidates = sources->candidates,
 	};
 

@@ -28,9 +28,13 @@ struct hunt_sources {
 	const char
 		*until_exit_of; /* the client (session/companion.h); or NULL */
 	uint64_t trace_memory; /* bytes for the recorder; 0: its own */
-	/* by Valgrind: what is executed, too; bytes of it a thread, 0: all */
-	bool code;
+	bool code; /* by Valgrind: what is executed, too */
+	/*
+	 * Bytes of that for each thread; 0: all. Of a recording that is there, as
+	 * struct hunt_pairing has it.
+	 */
 	uint64_t window;
+	uint64_t registers; /* as struct hunt_pairing has it */
 	bool transfer; /* as struct hunt_pairing has it */
 	/* by breakpoints: of each instruction, by each thread; 0: as many as usual */
 	uint32_t executions;

@@ -318,6 +318,8 @@ struct error *hunt_targets_from_traces(const char *path,
 	pairs_init(&finding.pairs);
 	finding.pairs.kept = options->transfer;
 	transfers_init(&finding.transfers);
+	finding.transfers.window = options->window;
+	finding.transfers.registers = options->registers;
 	err = code_create(&finding.code);
 	if (!err)
 		err = read_traces(&finding, path);

@@ -48,6 +48,7 @@ struct hunt_pairing {
 	 * hand_overs say why. Recordings have steps for that.
 	 */
 	bool transfer;
+	uint64_t window, registers; /* as struct transfers has them */
 };
 
 struct hunt_totals {

@@ -15,6 +15,7 @@
 #include "hunt/executed-parts.h"
 #include "hunt/recording.h"
 #include "hunt/transfer-parts.h"
+#include "hunt/transfer-window.h"
 #include "x86/access.h"
 
 enum { ADDRESS_BYTES = 8 };
@@ -52,7 +53,10 @@ struct value {
 struct transfer_tracker {
 	struct transfer_steps steps;
 	struct transfer_accesses accesses;
-	uint64_t kept_since; /* steps before this number may be missing */
+	/* steps before this number may be missing: in the trace, for the question */
+	uint64_t trace_since, kept_since;
+	uint64_t
+		registers_since; /* nor are these of the value's thread known */
 	struct vec values; /* of struct value, the list */
 	struct map seen; /* hashes of values that were in it */
 	const struct transfer_question *question;
@@ -94,7 +98,7 @@ struct error *transfer_tracker_create(struct executed *executed,
 	if (!tracker)
 		return error_nomem;
 	transfer_steps_init(&tracker->steps, executed, decoder);
-	tracker->kept_since = find_kept_since(executed);
+	tracker->trace_since = find_kept_since(executed);
 	tracker->values.size = sizeof(struct value);
 	*ret = tracker;
 	return NULL;
@@ -133,6 +137,7 @@ static struct error *add_value(struct transfer_tracker *tracker,
 	uint64_t hash = hash_of(value);
 
 	if (value->number < tracker->question->since ||
+	    value->number < tracker->question->kept_since ||
 	    value->number < value->since ||
 	    tracker->seen.count >= TRANSFER_VALUES ||
 	    map_get(&tracker->seen, hash))
@@ -449,6 +454,7 @@ static struct error *receive_call(struct transfer_tracker *tracker, size_t i,
 	    sent.size < ADDRESS_BYTES || sent.channel->kind == TRACE_FILE ||
 	    sent.thread == tracker->value.thread ||
 	    sent.number < tracker->question->since ||
+	    sent.number < tracker->question->kept_since ||
 	    sent.number < tracker->value.since)
 		return err;
 	err = point_of_call(tracker, &sent, &transfer.sent);
@@ -546,7 +552,8 @@ static struct error *count_addresses(struct transfer_tracker *tracker, size_t i,
 		uint64_t value;
 
 		err = find_write(tracker, i, access->address + at, &write);
-		*ret += !value_written(&write, access->address + at, &value) ||
+		*ret += write.number < tracker->kept_since ||
+			!value_written(&write, access->address + at, &value) ||
 			is_near(tracker, value);
 	}
 	return err;
@@ -718,6 +725,9 @@ static struct error *track_registers(struct transfer_tracker *tracker,
 
 	while (!err && moved && tracker->value.registers &&
 	       executed_step(tracker->cursor)->number >= question->since &&
+	       executed_step(tracker->cursor)->number >= question->kept_since &&
+	       executed_step(tracker->cursor)->number >=
+		       tracker->registers_since &&
 	       tracker->instructions < question->instructions) {
 		if (executed_step(tracker->cursor)->superblock)
 			err = track_step(tracker, end);
@@ -777,6 +787,8 @@ static struct error *track_store(struct transfer_tracker *tracker)
 		return NULL;
 	if (value->sent)
 		err = note_sending(tracker);
+	if (value->number < tracker->registers_since)
+		return err;
 	instruction = tracker->accesses.all[value->access].instruction;
 	if (!err)
 		err = transfer_steps_code(
@@ -800,11 +812,15 @@ static struct error *track_store(struct transfer_tracker *tracker)
 
 static struct error *track_value(struct transfer_tracker *tracker)
 {
+	const struct transfer_question *question = tracker->question;
 	struct value *value = &tracker->value;
-	struct error *err = transfer_steps_seek(&tracker->steps, value->thread,
-						value->number,
-						&tracker->cursor);
+	struct error *err = transfer_window_of(
+		tracker->steps.executed, value->thread, question->registers,
+		question->access.number, &tracker->registers_since);
 
+	if (!err)
+		err = transfer_steps_seek(&tracker->steps, value->thread,
+					  value->number, &tracker->cursor);
 	if (err || !tracker->cursor ||
 	    executed_step(tracker->cursor)->number != value->number)
 		return err;
@@ -853,6 +869,9 @@ struct error *transfer_track(struct transfer_tracker *tracker,
 	struct error *err;
 
 	tracker->question = question;
+	tracker->kept_since = question->kept_since > tracker->trace_since
+				      ? question->kept_since
+				      : tracker->trace_since;
 	tracker->transfers = ret;
 	tracker->instructions = 0;
 	vec_clear(&tracker->values);

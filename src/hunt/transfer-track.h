@@ -78,6 +78,13 @@ struct transfer_question {
 	uint64_t address; /* its first byte */
 	/* hand-overs sent in steps before this number are not of interest */
 	uint64_t since;
+	/* nor is anything known of these, as if the trace lacked them */
+	uint64_t kept_since;
+	/*
+	 * Bytes of what each thread has executed before the access in which registers
+	 * are tracked (hunt/transfer-window.h); what was stored is known of all. 0: all
+	 */
+	uint64_t registers;
 	/* the heap block of the bytes; a size of 0: it is not known */
 	uint64_t block, block_size;
 	uint64_t block_number; /* of the last step before it was allocated */

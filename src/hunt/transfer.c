@@ -16,6 +16,7 @@
 #include "hunt/recording.h"
 #include "hunt/transfer-instances.h"
 #include "hunt/transfer-published.h"
+#include "hunt/transfer-window.h"
 #include "x86/decode.h"
 
 /* Two executions after one another. */
@@ -402,6 +403,7 @@ track(struct judging *judging, const struct question *question,
 		.access = access->point,
 		.address = access->address,
 		.since = since,
+		.registers = judging->transfers->registers,
 		.instructions = TRANSFER_INSTRUCTIONS,
 		.is_enough = is_enough,
 		.context = context,
@@ -416,7 +418,12 @@ track(struct judging *judging, const struct question *question,
 							     question->block);
 	}
 	judging->transfers->accesses++;
-	err = transfer_track(judging->tracker, &asked, ret, &instructions);
+	err = transfer_window_since(judging->executed,
+				    judging->transfers->window,
+				    access->point.number, &asked.kept_since);
+	if (!err)
+		err = transfer_track(judging->tracker, &asked, ret,
+				     &instructions);
 	judging->instructions += instructions;
 	return err;
 }

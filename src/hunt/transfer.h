@@ -71,6 +71,12 @@ struct transfer_pair {
 struct transfers {
 	struct vec pairs; /* of struct transfer_pair */
 	struct map by_places;
+	/*
+	 * Bytes of what each thread has executed until an access that are looked
+	 * at for it (hunt/transfer-window.h), and in which its registers are; 0:
+	 * all. To be set before recordings are judged.
+	 */
+	uint64_t window, registers;
 	uint64_t accesses; /* that were tracked */
 	uint64_t lacking; /* recordings without all steps in a total order */
 };

@@ -156,6 +156,8 @@ is_refused '--record-code is for the recording: --keep-trace' \
 run hunt --transfer-window 64 --keep-trace "$work/hunt" -- "$T/executed.O2"
 is_refused '--transfer-window is of a recording by --record-code' \
 	"a window of nothing, too"
+run hunt --transfer-registers 64 -- "$T/executed.O2"
+is_refused '--transfer-registers is of --transfer on' "one of registers, too"
 run hunt --record-code --keep-trace "$work/hunt" --recorder breakpoints -- \
 	"$T/executed.O2"
 is_refused '--record-code is Valgrind.s, and --recorder is breakpoints' \

@@ -78,6 +78,21 @@ for variant in O0 O2; do
 		'<title>stored its address in second_slot relay_between '
 done
 
+# A recording is judged with what a window has of it.
+# ordered_of TRACE-OPTION...: how many sides
+ordered_of()
+{
+	RUN_TIMEOUT=120 run hunt --transfer on --budget 1ms -o "$report" \
+		--trace "$work/trace" "$@" -- "$T/handed_over.O2"
+	records --count "$report" type=target outcome=ordered
+}
+run hunt --transfer on --budget 1ms --keep-trace "$work/trace" -- "$T/handed_over.O2"
+all=$(ordered_of)
+is "a window of all" "$(ordered_of --transfer-window 16384)" "$all"
+is "a window of all registers" "$(ordered_of --transfer-registers 16384)" "$all"
+some=$(ordered_of --transfer-window 1)
+is "a window of a kilobyte: no more of them" "$((some <= all))" 1
+
 # A container is handed over, and the object in it was shown elsewhere before.
 for variant in O0 O2; do
 	RUN_TIMEOUT=120 run hunt --transfer on --budget 1ms -o "$report" -- \

@@ -998,6 +998,77 @@ static void dropped_executions_are_lost(void **state)
 	assert_int_equal(judge()->lack, TRANSFER_LOST);
 }
 
+/* Thread 2 takes what is in the slot, and then the object goes through it. */
+static const struct transfer_pair *judge_in_window(uint64_t window,
+						   bool of_last)
+{
+	runs(1);
+	for (uint64_t i = 0; i < 20; i++)
+		STEP(SENDS, OTHER + 0x1000 * i, 0x123456 * i);
+	stops();
+	runs(2);
+	STEP(SENDS, SLOT, 0);
+	stops();
+	runs(1);
+	writes_and_sends();
+	stops();
+	transfers.window = of_last ? packer.head.size : window;
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, WRITER, 22, 22, 1);
+	cell(2, READER, 25, 25, 1);
+	return judge();
+}
+
+static void a_window_of_all_has_all(void **state)
+{
+	(void)state;
+	assert_int_equal(judge_in_window(1 << 20, false)->lack,
+			 TRANSFER_ORDERED);
+}
+
+static void what_is_in_the_window_orders(void **state)
+{
+	(void)state;
+	assert_int_equal(judge_in_window(0, true)->lack, TRANSFER_ORDERED);
+}
+
+static void what_is_before_it_does_not(void **state)
+{
+	(void)state;
+	assert_int_equal(judge_in_window(8, false)->lack, TRANSFER_NONE);
+}
+
+/* As `judge_in_window', of the registers: no writes are left out. */
+static const struct transfer_pair *judge_in_registers(uint64_t bytes)
+{
+	runs(1);
+	writes_and_sends();
+	for (uint64_t i = 0; i < 20; i++)
+		STEP(SENDS, OTHER + 0x1000 * i, 0x123456 * i);
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	transfers.registers = bytes > 0 ? bytes : packer.head.size;
+	cell(1, WRITER, 1, 1, 1);
+	cell(2, READER, 24, 24, 1);
+	return judge();
+}
+
+static void registers_are_tracked_in_their_window(void **state)
+{
+	(void)state;
+	assert_int_equal(judge_in_registers(0)->lack, TRANSFER_ORDERED);
+}
+
+static void not_before_it(void **state)
+{
+	(void)state;
+	assert_int_equal(judge_in_registers(1)->lack, TRANSFER_NONE);
+}
+
 static void of_two_words_in_a_load_none_is_known_to_be_used(void **state)
 {
 	(void)state;
@@ -1075,6 +1146,11 @@ int main(void)
 		TEST(a_container_that_was_received_orders_nothing),
 		TEST(nor_does_one_that_was_freed),
 		TEST(dropped_executions_are_lost),
+		TEST(a_window_of_all_has_all),
+		TEST(what_is_in_the_window_orders),
+		TEST(what_is_before_it_does_not),
+		TEST(registers_are_tracked_in_their_window),
+		TEST(not_before_it),
 		TEST(of_two_words_in_a_load_none_is_known_to_be_used),
 		TEST(a_conditional_move_may_not_have_taken_it),
 	};

@@ -257,7 +257,7 @@ static inline void event(enum trace_stream_event kind, uint64_t a, uint64_t b,
 }
 
 /* The object's address is received in `slot', and used. */
-static void receive_and_use(uint64_t slot, uint64_t object)
+static inline void receive_and_use(uint64_t slot, uint64_t object)
 {
 	STEP(RECEIVES, slot, object, STACK, STACK);
 	STEP(USES, object + 8, 0);
