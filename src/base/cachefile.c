@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -142,15 +143,27 @@ static void *read_whole(int fd, uint32_t format, size_t size)
 	return whole;
 }
 
+/* -1: there is none. */
+static int open_file(const char *name)
+{
+	cleanup_close int folder = open_folder(false);
+
+	return folder < 0
+		       ? -1
+		       : openat(folder, name,
+				O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+static void log_damaged(const char *name)
+{
+	log_debug(LOG_IMAGE, "cache: %s is damaged or of another version",
+		  name);
+}
+
 bool cachefile_read(const char *name, uint32_t format, void **ret,
 		    size_t *ret_size)
 {
-	cleanup_close int folder = open_folder(false);
-	cleanup_close int fd = folder < 0
-				       ? -1
-				       : openat(folder, name,
-						O_RDONLY | O_NOFOLLOW |
-							O_NONBLOCK | O_CLOEXEC);
+	cleanup_close int fd = open_file(name);
 	size_t size;
 	void *bytes;
 
@@ -158,15 +171,39 @@ bool cachefile_read(const char *name, uint32_t format, void **ret,
 		return false;
 	bytes = read_whole(fd, format, size);
 	if (!bytes) {
-		log_debug(LOG_IMAGE,
-			  "cache: %s is damaged or of another "
-			  "version",
-			  name);
+		log_damaged(name);
 		return false;
 	}
 	*ret = bytes;
 	*ret_size = size;
 	return true;
+}
+
+bool cachefile_map(const char *name, uint32_t format, struct cachefile_map *ret)
+{
+	cleanup_close int fd = open_file(name);
+	struct header wanted;
+	size_t size;
+
+	if (fd < 0 || !has_size(fd, &size))
+		return false;
+	ret->mapping = mmap(NULL, sizeof(wanted) + size, PROT_READ,
+			    MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (ret->mapping == MAP_FAILED)
+		return false;
+	ret->bytes = (const uint8_t *)ret->mapping + sizeof(wanted);
+	ret->size = size;
+	header_init(&wanted, format, ret->bytes, size);
+	if (memcmp(ret->mapping, &wanted, sizeof(wanted)) == 0)
+		return true;
+	log_damaged(name);
+	cachefile_unmap(ret);
+	return false;
+}
+
+void cachefile_unmap(struct cachefile_map *map)
+{
+	munmap(map->mapping, sizeof(struct header) + map->size);
 }
 
 /* A file of the folder. */

@@ -32,6 +32,21 @@ enum {
 bool cachefile_read(const char *name, uint32_t format, void **ret,
 		    size_t *ret_size);
 
+/* The contents in memory, as far as they are read: nothing is copied. */
+struct cachefile_map {
+	const void *bytes; /* aligned to 8 bytes */
+	size_t size;
+	void *mapping; /* for cachefile_unmap() */
+};
+
+/*
+ * The same, mapped, which takes less time where there are megabytes. What is
+ * truncated later reads as zeros (truncated.h): the caller checks what it uses.
+ */
+bool cachefile_map(const char *name, uint32_t format,
+		   struct cachefile_map *ret);
+void cachefile_unmap(struct cachefile_map *map);
+
 /* Replace the file. name is no path, and does not begin with a dot. */
 void cachefile_write(const char *name, uint32_t format, const void *bytes,
 		     size_t size);

@@ -222,15 +222,17 @@ static bool use(const struct table_source *source, const uint8_t *bytes,
 bool table_cache_load(const struct table_source *source)
 {
 	char name[BUILD_ID_MAX + sizeof(".tables")];
-	cleanup_free void *bytes = NULL;
-	size_t size;
+	struct cachefile_map map;
+	bool used;
 
 	if (!may_keep(source))
 		return false;
 	table_name(source, name);
-	if (!cachefile_read(name, TABLES_FORMAT, &bytes, &size))
+	if (!cachefile_map(name, TABLES_FORMAT, &map))
 		return false;
-	if (!use(source, bytes, size)) {
+	used = use(source, map.bytes, map.size);
+	cachefile_unmap(&map);
+	if (!used) {
 		log_debug(LOG_IMAGE, "cache: %s is of other files", name);
 		vec_deinit(source->functions);
 		vec_deinit(source->plt);

@@ -84,6 +84,41 @@ static void another_format_is_not_read(void **state)
 	assert_false(cachefile_read("file", 2, &bytes, &size));
 }
 
+/* As the file is; another one may take its name. */
+static void what_was_written_is_mapped(void **state)
+{
+	struct cachefile_map map;
+
+	(void)state;
+	assert_false(cachefile_map("file", 1, &map));
+	put("one");
+	assert_false(cachefile_map("file", 2, &map));
+	assert_true(cachefile_map("file", 1, &map));
+	put("another");
+	assert_int_equal(map.size, 3);
+	assert_int_equal((uintptr_t)map.bytes % 8, 0);
+	assert_memory_equal(map.bytes, "one", 3);
+	cachefile_unmap(&map);
+	put("");
+	assert_true(cachefile_map("file", 1, &map));
+	assert_int_equal(map.size, 0);
+	cachefile_unmap(&map);
+}
+
+static void what_is_damaged_is_not_mapped(void **state)
+{
+	struct cachefile_map map;
+	int fd;
+
+	(void)state;
+	put("some text");
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, "S", 1, lseek(fd, 0, SEEK_END) - 9), 1);
+	close(fd);
+	assert_false(cachefile_map("file", 1, &map));
+}
+
 static void damaged_files_are_replaced(void **state)
 {
 	struct stat status;
@@ -321,6 +356,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_written_is_read),
 		TEST(another_format_is_not_read),
+		TEST(what_was_written_is_mapped),
+		TEST(what_is_damaged_is_not_mapped),
 		TEST(damaged_files_are_replaced),
 		TEST(what_others_may_write_is_not_read),
 		TEST(what_others_own_is_not_read),
