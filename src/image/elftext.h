@@ -25,9 +25,9 @@ struct file_access;
 
 struct elf_function {
 	uint64_t start;
-	uint64_t size;
 	/* mangled; owned by the elftext; NULL when only CFI knows it */
 	const char *name;
+	uint32_t size; /* one that is larger is cut */
 	/* an STT_GNU_IFUNC resolver's symbol or one of its kind */
 	bool ifunc;
 	/*

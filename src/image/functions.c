@@ -193,6 +193,12 @@ static uint64_t merge_limit(struct merge *merge, uint64_t start)
 	return merge->code_end;
 }
 
+/* Nothing true has gigabytes. */
+static uint32_t function_size(uint64_t size)
+{
+	return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+}
+
 static bool merge_add(struct merge *merge, const struct elf_function *function)
 {
 	struct elf_function *last =
@@ -206,7 +212,7 @@ static bool merge_add(struct merge *merge, const struct elf_function *function)
 	if (limit == 0)
 		return true;
 	if (end > limit || end < function->start)
-		cut.size = limit - function->start;
+		cut.size = function_size(limit - function->start);
 	end = cut.start + cut.size;
 	if (ranges_overlap(merge->sources->plt, &merge->plt_cursor, cut.start,
 			   end))
@@ -218,7 +224,7 @@ static bool merge_add(struct merge *merge, const struct elf_function *function)
 		return vec_push(merge->sources->plt, &range);
 	}
 	if (last && cut.start - last->start < last->size)
-		last->size = cut.start - last->start;
+		last->size = function_size(cut.start - last->start);
 	return vec_push(merge->functions, &cut);
 }
 
@@ -244,7 +250,7 @@ static bool merge_step(struct merge *merge, bool *ret_more)
 	if (symbol) {
 		merge->next_symbol++;
 		function.start = symbol->start;
-		function.size = symbol->size;
+		function.size = function_size(symbol->size);
 		function.name = symbol->name;
 		function.ifunc = symbol->type == STT_GNU_IFUNC;
 		function.initial = symbol->initial;
@@ -253,7 +259,7 @@ static bool merge_step(struct merge *merge, bool *ret_more)
 		merge->next_range++;
 		function.start = range->start;
 		if (function.size == 0 || range->size < function.size)
-			function.size = range->size;
+			function.size = function_size(range->size);
 	}
 	return function.size == 0 || merge_add(merge, &function);
 }

@@ -263,11 +263,11 @@ static bool keep_function(const struct table_source *source,
 {
 	*ret = (struct kept_function){
 		.start = function->start,
-		.size = (uint32_t)function->size,
+		.size = function->size,
 		.ifunc = function->ifunc,
 		.initial = (uint8_t)function->initial,
 	};
-	if (ret->start != function->start || ret->size != function->size)
+	if (ret->start != function->start)
 		return false;
 	if (!function->name ||
 	    name_in(source->file, function->name, &ret->name))

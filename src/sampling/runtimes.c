@@ -115,13 +115,26 @@ bool rules_module_meant(const struct rules *rules, const struct module *module)
 		       GLOB_INCLUDE;
 }
 
+/* Of the names above, and of those in golang.c. */
+static bool is_initial(char initial)
+{
+	switch (initial) {
+	case 'g':
+	case 'i':
+	case 'r':
+	case 's':
+	case 'u':
+	case '_':
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The same of a function. Most have not even the initial of such a name. */
 static bool function_synchronizes(const struct elf_function *function)
 {
-	/* of those above, and of golang.c */
-	static const char initials[] = "girsu_";
-
-	return function->initial && strchr(initials, function->initial) &&
+	return is_initial(function->initial) &&
 	       rules_synchronization_name(function->name);
 }
 
@@ -181,9 +194,11 @@ enum rule rules_function(const struct rules *rules, struct image *image,
 			 const struct elf_function *function)
 {
 	bool decided;
-	enum glob_verdict verdict =
-		globs_module(&rules->globs, module->path, &decided);
+	enum glob_verdict verdict;
 
+	if (rules->globs.items.count == 0)
+		return rules_default(part, function);
+	verdict = globs_module(&rules->globs, module->path, &decided);
 	if (!decided)
 		verdict = function_globs(rules, image, module, function);
 	switch (verdict) {

@@ -43,7 +43,7 @@ static size_t sampler_find_function(const struct sampler_part *part,
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (part->functions[middle].start <= at)
+		if (part->starts[middle] <= at)
 			low = middle;
 		else
 			high = middle;
@@ -53,15 +53,16 @@ static size_t sampler_find_function(const struct sampler_part *part,
 
 /* The free ones of a function's sites, from one byte of the part to another. */
 static bool sampler_reserve(struct sampler *sampler, size_t number,
-			    const struct sampler_function *function,
-			    uint64_t from, uint64_t to)
+			    size_t index, uint64_t from, uint64_t to)
 {
 	const struct sampler_part *part = sampler_part(sampler, number);
+	const struct sampler_function *function = &part->functions[index];
+	uint64_t start = part->starts[index];
 	const uint8_t *states = part->states.items;
 	size_t end = (size_t)function->first + function->count;
 
-	from = from > function->start ? from - function->start : 0;
-	to -= function->start;
+	from = from > start ? from - start : 0;
+	to -= start;
 	for (size_t i = sampler_first_site(part, function, from); i < end;
 	     i++) {
 		const struct sampler_site *site = vec_at(&part->sites, i);
@@ -87,10 +88,9 @@ static struct error *sampler_draw_block(struct sampler *sampler)
 	struct error *err = NULL;
 
 	for (size_t i = sampler_find_function(part, from);
-	     !err && i < part->count && part->functions[i].start < to; i++) {
+	     !err && i < part->count && part->starts[i] < to; i++) {
 		err = sampler_decode(sampler, number, i);
-		if (!err && !sampler_reserve(sampler, number,
-					     &part->functions[i], from, to))
+		if (!err && !sampler_reserve(sampler, number, i, from, to))
 			err = error_nomem;
 	}
 	return err;

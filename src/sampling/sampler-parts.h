@@ -26,9 +26,11 @@ enum {
 	SITE_PRIVATE = 1 << 7, /* see sampler_note_hit() */
 };
 
-/* One function: where its sites are in the part's table. */
+/*
+ * One function: where its sites are in the part's table. All zero until it is
+ * decoded or found to run, so that most of a large program costs no memory.
+ */
 struct sampler_function {
-	uint64_t start; /* bytes of the part before it */
 	uint32_t first, count;
 	bool decoded;
 	bool runs; /* sampler_runs() */
@@ -48,6 +50,7 @@ struct sampler_site {
 
 struct sampler_part {
 	struct sampler_function *functions;
+	uint64_t *starts; /* bytes of the part before each, and in all */
 	size_t count;
 	uint64_t size; /* bytes */
 	size_t undecoded;

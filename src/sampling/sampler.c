@@ -35,6 +35,7 @@ void sampler_init(struct sampler *sampler, const struct sampler_text *text,
 static void sampler_part_deinit(struct sampler_part *part)
 {
 	free(part->functions);
+	free(part->starts);
 	vec_deinit(&part->sites);
 	vec_deinit(&part->states);
 }
@@ -71,19 +72,22 @@ struct error *sampler_add(struct sampler *sampler, const uint32_t *sizes,
 	struct sampler_part *part;
 	struct sampler_function *functions =
 		calloc(count + 1, sizeof(*functions));
+	uint64_t *starts = malloc((count + 1) * sizeof(*starts));
 	uint64_t size = 0;
 
-	part = functions ? vec_append(&sampler->parts) : NULL;
+	part = functions && starts ? vec_append(&sampler->parts) : NULL;
 	if (!part) {
 		free(functions);
+		free(starts);
 		return error_nomem;
 	}
 	for (size_t i = 0; i < count; i++) {
-		functions[i].start = size;
+		starts[i] = size;
 		size += sizes[i];
 	}
-	functions[count].start = size;
+	starts[count] = size;
 	part->functions = functions;
+	part->starts = starts;
 	part->count = count;
 	part->size = size;
 	part->own = own;

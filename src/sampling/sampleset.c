@@ -110,11 +110,8 @@ static void sampleset_sizes(const struct sampleset_part *part, uint32_t *sizes)
 	const struct elf_function *functions =
 		elftext_functions(part->module->text, &count);
 
-	for (size_t i = 0; i < part->functions.count; i++) {
-		uint64_t size = functions[indices[i]].size;
-
-		sizes[i] = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
-	}
+	for (size_t i = 0; i < part->functions.count; i++)
+		sizes[i] = functions[indices[i]].size;
 }
 
 /* Takes what part owns. */
