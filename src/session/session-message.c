@@ -140,7 +140,7 @@ static struct error *message_startup(struct session *session,
 	if (!program)
 		return NULL;
 	program->startup_ns =
-		clock_now_ns() + session_startup_ns(session->config);
+		message.begun_ns + session_startup_ns(session->config);
 	program->threaded = true;
 	program->idle_ns = 0;
 	program->walk_ns = 0;

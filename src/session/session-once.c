@@ -170,18 +170,25 @@ static void once_send_entries(struct session *session,
 				     WIRE_ID(sites[i].id));
 }
 
-/* Of a large program; *ret_end: the walk has come to its end. */
+/*
+ * Of a large program; *ret_end: the walk has come to its end. First threads that
+ * have waited for long enough do not wait for functions of which nothing says
+ * that they run: each is a write to the text.
+ */
 static void once_walk_entries(struct session *session,
-			      struct watched_program *program, bool *ret_end)
+			      struct watched_program *program, uint64_t now,
+			      bool *ret_end)
 {
 	struct wire_site sites[ONCE_BATCH];
 	size_t room = once_room(session, program->set.sampler.entries_out,
 				once_entries_max(session->config), false);
 	size_t count = 0;
 
-	while (room > 0 &&
-	       sampleset_take_entry(&program->set, &program->entries,
-				    &sites[count])) {
+	while (room > 0) {
+		if (session_startup_suffices(session->config, program, now) ||
+		    !sampleset_take_entry(&program->set, &program->entries,
+					  &sites[count]))
+			break;
 		room--;
 		if (++count == ONCE_BATCH) {
 			once_send_entries(session, program, sites, count);
@@ -189,7 +196,8 @@ static void once_walk_entries(struct session *session,
 		}
 	}
 	once_send_entries(session, program, sites, count);
-	*ret_end = room > 0;
+	*ret_end = room > 0 &&
+		   !session_startup_suffices(session->config, program, now);
 }
 
 /* The locations of functions that have been found to run. */
@@ -427,7 +435,7 @@ static struct error *once_walk(struct session *session,
 			*ret_end = *ret_all = false;
 			return NULL;
 		}
-		once_walk_entries(session, program, ret_end);
+		once_walk_entries(session, program, now, ret_end);
 		*ret_all =
 			(*ret_end && !program->set.own_behind) ||
 			sampler->entries_out >=
@@ -464,11 +472,11 @@ struct error *session_feed_once(struct session *session,
 	if (now >= program->startup_ns)
 		program->startup_ns = 0;
 	err = once_walk(session, program, now, &end, &all);
+	if (!err && all && (program->aimed || !session_aims(session->config)))
+		session_end_startup(session, program);
 	program->walk_ns = once_next_ns(session->config, program, now);
 	if (err)
 		return err;
-	if (all && (program->aimed || !session_aims(session->config)))
-		session_end_startup(session, program);
 	/* at the end, another begins: soon, while more is being decoded */
 	if (end) {
 		program->walk = (struct sampleset_walk){ .part = 0 };

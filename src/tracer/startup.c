@@ -72,6 +72,7 @@ static bool startup_hold(struct startups *startups, struct startup *startup,
 			 struct thread *thread)
 {
 	struct wire_startup message = {
+		.begun_ns = clock_now_ns(),
 		.program = thread->process->space->text->program,
 	};
 
@@ -80,7 +81,7 @@ static bool startup_hold(struct startups *startups, struct startup *startup,
 		return false;
 	startup->had = true;
 	startup->sent = false;
-	startup->begun_ns = clock_now_ns();
+	startup->begun_ns = message.begun_ns;
 	pool_forget_spent(startups->pool, message.program);
 	startup->maker = thread->tid;
 	startups->waiting++;

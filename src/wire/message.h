@@ -147,7 +147,8 @@ struct wire_threads {
 };
 
 struct wire_startup {
-	uint32_t program;
+	uint64_t begun_ns; /* of WIRE_STARTUP: since then they wait */
+	uint32_t program, unused;
 };
 
 enum wire_returned_why {

@@ -94,7 +94,7 @@ static void load(enum loader_state loads)
 static void tell_sent(struct driven *driven)
 {
 	const struct wire_startup message = {
-		process_of(driven)->space->text->program,
+		.program = process_of(driven)->space->text->program,
 	};
 
 	startup_sent(&driven->engine.startups, &message, sizeof(message));

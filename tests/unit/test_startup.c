@@ -49,7 +49,9 @@ static void tell_sent(struct driven *driven)
 {
 	const struct process *process =
 		tracees_process(&driven->engine.core.tracees, driven->pid);
-	const struct wire_startup message = { process->space->text->program };
+	const struct wire_startup message = {
+		.program = process->space->text->program
+	};
 
 	startup_sent(&driven->engine.startups, &message, sizeof(message));
 }
