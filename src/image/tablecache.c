@@ -128,10 +128,15 @@ static bool is_executable(struct checker *checker, uint64_t start, uint64_t end)
 	return end <= checker->exec_end;
 }
 
+/*
+ * The file may change while it is mapped: each record is read once (volatile), and
+ * what was checked is what is used.
+ */
 static bool use_function(struct checker *checker,
-			 const struct kept_function *kept,
+			 const volatile struct kept_function *mapped,
 			 struct elf_function *ret)
 {
+	const struct kept_function copy = *mapped, *kept = &copy;
 	const struct elffile *names = kept->in_debug ? checker->source->debug
 						     : checker->source->file;
 	uint64_t end = (uint64_t)kept->start + kept->size;
@@ -172,14 +177,18 @@ static bool use_functions(const struct table_source *source,
 }
 
 /* They are united: neither empty nor touching, and by start. */
-static bool use_ranges(struct vec *ranges, const struct code_range *kept,
-		       size_t count)
+static bool use_ranges(struct vec *ranges,
+		       const volatile struct code_range *mapped, size_t count)
 {
+	uint64_t end = 0;
+
 	for (size_t i = 0; i < count; i++) {
-		if (kept[i].start >= kept[i].end ||
-		    (i > 0 && kept[i].start <= kept[i - 1].end) ||
-		    !vec_push(ranges, &kept[i]))
+		const struct code_range kept = mapped[i];
+
+		if (kept.start >= kept.end || (i > 0 && kept.start <= end) ||
+		    !vec_push(ranges, &kept))
 			return false;
+		end = kept.end;
 	}
 	return true;
 }
