@@ -140,7 +140,8 @@ static struct error *message_startup(struct session *session,
 	if (!program)
 		return NULL;
 	program->startup_ns =
-		message.begun_ns + session_startup_ns(session->config);
+		clock_now_ns() + session_startup_ns(session->config);
+	program->startup_begun_ns = message.begun_ns;
 	program->threaded = true;
 	program->idle_ns = 0;
 	program->walk_ns = 0;

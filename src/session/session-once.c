@@ -185,7 +185,7 @@ static void once_walk_entries(struct session *session,
 	size_t count = 0;
 
 	while (room > 0) {
-		if (session_startup_suffices(session->config, program, now) ||
+		if (session_startup_suffices(program, now) ||
 		    !sampleset_take_entry(&program->set, &program->entries,
 					  &sites[count]))
 			break;
@@ -196,8 +196,7 @@ static void once_walk_entries(struct session *session,
 		}
 	}
 	once_send_entries(session, program, sites, count);
-	*ret_end = room > 0 &&
-		   !session_startup_suffices(session->config, program, now);
+	*ret_end = room > 0 && !session_startup_suffices(program, now);
 }
 
 /* The locations of functions that have been found to run. */
@@ -436,11 +435,10 @@ static struct error *once_walk(struct session *session,
 			return NULL;
 		}
 		once_walk_entries(session, program, now, ret_end);
-		*ret_all =
-			(*ret_end && !program->set.own_behind) ||
-			sampler->entries_out >=
-				once_entries_max(session->config) ||
-			session_startup_suffices(session->config, program, now);
+		*ret_all = (*ret_end && !program->set.own_behind) ||
+			   sampler->entries_out >=
+				   once_entries_max(session->config) ||
+			   session_startup_suffices(program, now);
 		return NULL;
 	}
 	err = once_walk_sites(session, program, now, ret_end);

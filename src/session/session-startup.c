@@ -77,16 +77,14 @@ bool session_draws(const struct session *session,
 	return program->awake && program->startup_ns == 0;
 }
 
-bool session_startup_suffices(const struct session_config *config,
-			      const struct watched_program *program,
+bool session_startup_suffices(const struct watched_program *program,
 			      uint64_t now)
 {
 	const struct sampler *sampler = &program->set.sampler;
 
 	return program->startup_ns != 0 && !program->set.own_behind &&
 	       sampler->callees_at >= sampler->callees.count &&
-	       now + session_startup_ns(config) >=
-		       program->startup_ns + STARTUP_LARGE_NS;
+	       now >= program->startup_begun_ns + STARTUP_LARGE_NS;
 }
 
 /*

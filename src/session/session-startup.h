@@ -26,8 +26,7 @@ uint64_t session_startup_ns(const struct session_config *config);
  * Of a large program, whose functions' entries are armed: have its first threads
  * waited for long enough, and was what they are likely to run sent?
  */
-bool session_startup_suffices(const struct session_config *config,
-			      const struct watched_program *program,
+bool session_startup_suffices(const struct watched_program *program,
 			      uint64_t now);
 /* All that they wait for was sent. */
 void session_end_startup(struct session *session,

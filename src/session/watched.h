@@ -89,6 +89,7 @@ struct watched_program {
 	bool threaded; /* its second thread has begun */
 	/* until then its first threads wait for the end of one; 0: no */
 	uint64_t startup_ns;
+	uint64_t startup_begun_ns; /* they have waited since then */
 	uint64_t recorded; /* sites that were sent to be recorded */
 	/* when they have gone on, its libraries wait until then */
 	uint64_t quiet_ns;
