@@ -172,8 +172,8 @@ static void once_send_entries(struct session *session,
 
 /*
  * Of a large program; *ret_end: the walk has come to its end. First threads that
- * have waited for long enough do not wait for functions of which nothing says
- * that they run: each is a write to the text.
+ * have waited for long enough wait for one round of functions of which nothing says
+ * that they run, and not for more: each is a write to the text.
  */
 static void once_walk_entries(struct session *session,
 			      struct watched_program *program, uint64_t now,
@@ -182,13 +182,13 @@ static void once_walk_entries(struct session *session,
 	struct wire_site sites[ONCE_BATCH];
 	size_t room = once_room(session, program->set.sampler.entries_out,
 				once_entries_max(session->config), false);
+	bool suffices = session_startup_suffices(program, now) &&
+			program->set.sampler.entries_out > 0;
 	size_t count = 0;
 
-	while (room > 0) {
-		if (session_startup_suffices(program, now) ||
-		    !sampleset_take_entry(&program->set, &program->entries,
-					  &sites[count]))
-			break;
+	while (!suffices && room > 0 &&
+	       sampleset_take_entry(&program->set, &program->entries,
+				    &sites[count])) {
 		room--;
 		if (++count == ONCE_BATCH) {
 			once_send_entries(session, program, sites, count);
@@ -196,7 +196,7 @@ static void once_walk_entries(struct session *session,
 		}
 	}
 	once_send_entries(session, program, sites, count);
-	*ret_end = room > 0 && !session_startup_suffices(program, now);
+	*ret_end = room > 0 && !suffices;
 }
 
 /* The locations of functions that have been found to run. */
