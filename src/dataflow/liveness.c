@@ -13,6 +13,7 @@
 enum {
 	SCAN_STEPS = 512, /* instructions, of all ways */
 	SCAN_WAYS = 32,
+	SCAN_JOINTS = 128,
 	SCAN_CALLEE_STEPS = 48,
 	/* functions within one another; a function may call itself */
 	SCAN_CALLEES = 4,
@@ -53,6 +54,9 @@ struct scan {
 	const struct liveness_thread *thread;
 	struct way ways[SCAN_WAYS];
 	unsigned int count;
+	/* behind jumps and branches: ways that were or will be followed */
+	struct way joints[SCAN_JOINTS];
+	unsigned int joint_count;
 	unsigned int steps; /* left */
 	unsigned int callees; /* whose calls have led here */
 	uint32_t live;
@@ -278,6 +282,37 @@ static void scan_push(struct scan *scan, const struct way *way)
 		scan->ways[scan->count++] = *way;
 }
 
+static bool scan_same_value(struct scan_value a, struct scan_value b)
+{
+	return a.known == b.known && (!a.known || a.value == b.value);
+}
+
+/* All that is found on the way `which' is found on `as' too. */
+static bool scan_covers(const struct way *as, const struct way *which)
+{
+	return as->address == which->address && as->depth == which->depth &&
+	       scan_same_value(as->rsp, which->rsp) &&
+	       scan_same_value(as->rbp, which->rbp) &&
+	       (which->left & ~as->left) == 0 &&
+	       (as->low & which->left & ~which->low) == 0 &&
+	       (as->lost & which->left & ~which->lost) == 0;
+}
+
+/*
+ * To where a jump or a branch leads. Loops and ways that meet again are followed
+ * once: else a loop takes all steps, and nothing is decided.
+ */
+static void scan_push_joint(struct scan *scan, const struct way *way)
+{
+	for (unsigned int i = 0; i < scan->joint_count; i++) {
+		if (scan_covers(&scan->joints[i], way))
+			return;
+	}
+	if (scan->joint_count < SCAN_JOINTS)
+		scan->joints[scan->joint_count++] = *way;
+	scan_push(scan, way);
+}
+
 static void scan_walk(struct scan *scan);
 
 /* Which of the vector registers does a function read soon? */
@@ -426,7 +461,7 @@ static void scan_jump(struct scan *scan, struct way *way,
 
 	if (!it->access.indirect) {
 		way->address = it->access.target;
-		scan_push(scan, way);
+		scan_push_joint(scan, way);
 		return;
 	}
 	at.value = way->address + it->access.length + (uint64_t)operand->disp;
@@ -449,7 +484,7 @@ static void scan_branch(struct scan *scan, struct way *way,
 	other.address = it->access.target;
 	way->address += it->access.length;
 	scan_push(scan, way);
-	scan_push(scan, &other);
+	scan_push_joint(scan, &other);
 }
 
 static void scan_flow(struct scan *scan, struct way *way,

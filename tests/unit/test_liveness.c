@@ -92,6 +92,10 @@ CODE(either_way, "test %edi, %edi\n"
 		 "ud2");
 CODE(endless, "1: pause\n"
 	      "jmp 1b");
+CODE(long_way, ".rept 600\n"
+	       "mov %edi, (%rsi)\n"
+	       ".endr\n"
+	       "ud2");
 CODE(indirect, "jmp *%rcx");
 
 static void what_is_read_first_is_alive(void **state)
@@ -116,7 +120,7 @@ static void any_way_counts(void **state)
 
 static void what_is_not_decided_is_alive(void **state)
 {
-	assert_int_equal(live(state, endless_start, RBX), RBX);
+	assert_int_equal(live(state, long_way_start, RBX), RBX);
 	assert_int_equal(live(state, indirect_start, RAX | RBX), RAX | RBX);
 }
 
@@ -205,6 +209,95 @@ static void a_function_may_call_itself(void **state)
 	assert_int_equal(live(state, recursive_start, LIVENESS_XMM0), 0);
 }
 
+/*
+ * As a compiler has it of a loop that calls functions of a table: rdx is what a
+ * callee left. Its ways are without end if the loop is followed round by round.
+ */
+CODE(calls_of_table, "call *%rcx\n"
+		     "calls_of_table_back: cmp $13, %rbp\n"
+		     "jne 2f\n"
+		     "1: inc %rbx\n"
+		     "test %r14, %r14\n"
+		     "je 3f\n"
+		     "cmp %r14, %rbx\n"
+		     "jb 1b\n"
+		     "2: mov (%rsi), %rcx\n"
+		     "test %rcx, %rcx\n"
+		     "je 1b\n"
+		     "jmp calls_of_table_start\n"
+		     "3: ud2");
+/* The same, but that one of its ways takes the second word of the result. */
+CODE(takes_of_table, "call *%rcx\n"
+		     "takes_of_table_back: cmp $13, %rbp\n"
+		     "jne 2f\n"
+		     "1: inc %rbx\n"
+		     "test %r14, %r14\n"
+		     "je 3f\n"
+		     "cmp %r14, %rbx\n"
+		     "jb 1b\n"
+		     "2: mov (%rsi), %rcx\n"
+		     "test %rcx, %rcx\n"
+		     "je 1b\n"
+		     "jmp takes_of_table_start\n"
+		     "3: mov %rdx, (%rdi)\n"
+		     "ud2");
+/* A tail call: its callee returns in its place. */
+CODE(hands_on, "mov %rax, %rdi\n"
+	       "pop %rax\n"
+	       "jmp takes_number_start");
+CODE(hands_on_both, "mov %rdx, %rdi\n"
+		    "pop %rax\n"
+		    "jmp takes_number_start");
+extern const uint8_t calls_of_table_back[], takes_of_table_back[];
+
+static void a_loop_is_followed_once(void **state)
+{
+	assert_int_equal(live(state, endless_start, RBX), 0);
+	assert_int_equal(live(state, calls_of_table_back, RDX), 0);
+	assert_int_equal(live(state, takes_of_table_back, RDX), RDX);
+	assert_int_equal(live(state, calls_of_table_back, RBX), RBX);
+}
+
+static void a_tail_call_leads_to_the_caller(void **state)
+{
+	const uint64_t calls[] = { 0, at(calls_of_table_back) };
+	const uint64_t takes[] = { 0, at(takes_of_table_back) };
+
+	assert_int_equal(live_on(state, hands_on_start, calls, RDX), 0);
+	assert_int_equal(live_on(state, hands_on_start, takes, RDX), RDX);
+	assert_int_equal(live_on(state, hands_on_both_start, calls, RDX), RDX);
+	assert_int_equal(live_on(state, hands_on_start, calls, RAX), RAX);
+}
+
+/* A second round of the loop has other registers left than the first. */
+CODE(later_round, "xor %ecx, %ecx\n"
+		  "1: test %edi, %edi\n"
+		  "je 2f\n"
+		  "mov %ebx, (%rsi)\n"
+		  "ud2\n"
+		  "2: inc %ecx\n"
+		  "test %ecx, %ecx\n"
+		  "je 3f\n"
+		  "mov $1, %eax\n"
+		  "jmp 1b\n"
+		  "3: mov %eax, (%rsi)\n"
+		  "ud2");
+/* A way that loses a register before it comes to where another has been. */
+CODE(meets_again, "test %edi, %edi\n"
+		  "je 1f\n"
+		  "mov $1, %eax\n"
+		  "jmp 2f\n"
+		  "1: jmp 2f\n"
+		  "2: mov %eax, (%rsi)\n"
+		  "ud2");
+
+static void ways_that_meet_count_each(void **state)
+{
+	assert_int_equal(live(state, later_round_start, RAX | RBX | RDX),
+			 RAX | RBX);
+	assert_int_equal(live(state, meets_again_start, RAX), RAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +310,9 @@ int main(void)
 		cmocka_unit_test(a_return_leads_to_the_caller),
 		cmocka_unit_test(what_a_known_callee_leaves_alone_is_alive),
 		cmocka_unit_test(a_function_may_call_itself),
+		cmocka_unit_test(a_loop_is_followed_once),
+		cmocka_unit_test(a_tail_call_leads_to_the_caller),
+		cmocka_unit_test(ways_that_meet_count_each),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
