@@ -25,6 +25,13 @@ enum {
 	/* all but rbx, rsp, rbp and r12 to r15 (psABI 3.2.1) */
 	CALL_LOSES = LIVENESS_ALL & ~(1 << X86_RBX | 1 << X86_RSP |
 				      1 << X86_RBP | 0xf << X86_R12),
+	CALL_KEEPS = LIVENESS_ALL & ~CALL_LOSES,
+	/* of functions (psABI 3.2.3), and of system calls (A.2.1) */
+	ARGUMENTS = 1 << X86_RDI | 1 << X86_RSI | 1 << X86_RDX | 1 << X86_RCX |
+		    1 << X86_R8 | 1 << X86_R9,
+	SYSCALL_READS = 1 << X86_RAX | 1 << X86_RDI | 1 << X86_RSI |
+			1 << X86_RDX | 1 << X86_R10 | 1 << X86_R8 | 1 << X86_R9,
+	SYSCALL_WRITES = 1 << X86_RAX | 1 << X86_RCX | 1 << X86_R11,
 	RESULTS = 1 << X86_RAX | LIVENESS_XMM0,
 	/* the second word of a result: there seldom is one */
 	SECOND_RESULTS = 1 << X86_RDX | LIVENESS_XMM1,
@@ -140,6 +147,12 @@ static void scan_sets(const struct decoder *decoder, struct scan_insn *it)
 	enum scan_part part;
 
 	it->reads = it->writes = 0;
+	/* of which Capstone knows no operands */
+	if (it->insn->id == X86_INS_SYSCALL) {
+		it->reads = SYSCALL_READS;
+		it->writes = SYSCALL_WRITES;
+		return;
+	}
 	/* nopl (%rax) has an operand that nobody reads */
 	if (it->insn->id == X86_INS_NOP)
 		return;
@@ -299,14 +312,20 @@ static bool scan_covers(const struct way *as, const struct way *which)
 }
 
 /*
- * To where a jump or a branch leads. Loops and ways that meet again are followed
- * once: else a loop takes all steps, and nothing is decided.
+ * To where a jump or a branch leads from there. Loops and ways that meet again are
+ * followed once: else a loop takes all steps, and nothing is decided. But a loop may
+ * be left in a way that is not seen, by an exception or longjmp(3): what such a one
+ * finds as it was, the registers that calls keep, is not decided by a loop.
  */
-static void scan_push_joint(struct scan *scan, const struct way *way)
+static void scan_push_joint(struct scan *scan, const struct way *way,
+			    uint64_t from)
 {
 	for (unsigned int i = 0; i < scan->joint_count; i++) {
-		if (scan_covers(&scan->joints[i], way))
-			return;
+		if (!scan_covers(&scan->joints[i], way))
+			continue;
+		if (way->address <= from)
+			scan->undecided |= way->left & ~way->lost & CALL_KEEPS;
+		return;
 	}
 	if (scan->joint_count < SCAN_JOINTS)
 		scan->joints[scan->joint_count++] = *way;
@@ -315,7 +334,7 @@ static void scan_push_joint(struct scan *scan, const struct way *way)
 
 static void scan_walk(struct scan *scan);
 
-/* Which of the vector registers does a function read soon? */
+/* Which of the registers that may hold its arguments does a function read soon? */
 static uint32_t scan_callee(const struct scan *scan, const struct way *way,
 			    const struct scan_insn *it)
 {
@@ -323,7 +342,7 @@ static uint32_t scan_callee(const struct scan *scan, const struct way *way,
 			       .steps = SCAN_CALLEE_STEPS,
 			       .callees = scan->callees + 1 };
 	struct way first = { .address = it->access.target,
-			     .left = way->left & VECTORS,
+			     .left = way->left & (VECTORS | ARGUMENTS),
 			     .depth = SCAN_DEPTH };
 
 	if (it->access.indirect || it->access.target == 0 ||
@@ -423,7 +442,7 @@ static void scan_call(struct scan *scan, struct way *way,
 
 	/* a target in a register or in memory */
 	scan->live |= way->left & it->reads & ~(UINT32_C(1) << X86_RSP);
-	if (way->left & VECTORS)
+	if (way->left & (VECTORS | ARGUMENTS))
 		scan->live |= scan_callee(scan, way, it);
 	way->left &= ~scan->live;
 	way->left &= direct && way->left & CALL_LOSES
@@ -460,8 +479,10 @@ static void scan_jump(struct scan *scan, struct way *way,
 	struct scan_value at = { .known = true };
 
 	if (!it->access.indirect) {
+		uint64_t from = way->address;
+
 		way->address = it->access.target;
-		scan_push_joint(scan, way);
+		scan_push_joint(scan, way, from);
 		return;
 	}
 	at.value = way->address + it->access.length + (uint64_t)operand->disp;
@@ -472,6 +493,12 @@ static void scan_jump(struct scan *scan, struct way *way,
 		scan_give_up(scan, way);
 		return;
 	}
+	/*
+	 * Of a callee, by the procedure linkage table: until it is bound, the loader
+	 * comes first, which saves all that might be an argument.
+	 */
+	if (scan->callees > 0)
+		way->left &= VECTORS;
 	way->address = at.value;
 	scan_push(scan, way);
 }
@@ -480,11 +507,12 @@ static void scan_branch(struct scan *scan, struct way *way,
 			const struct scan_insn *it)
 {
 	struct way other = *way;
+	uint64_t from = way->address;
 
 	other.address = it->access.target;
 	way->address += it->access.length;
 	scan_push(scan, way);
-	scan_push_joint(scan, &other);
+	scan_push_joint(scan, &other, from);
 }
 
 static void scan_flow(struct scan *scan, struct way *way,

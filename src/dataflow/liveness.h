@@ -40,8 +40,10 @@ struct liveness_thread {
  * Those of the registers in `asked' that are read on some way. *ret_undecided:
  * others that are not shown to be dead, as a way is too long. What a call or a
  * return leaves in no certain state (psABI 3.2.1) is dead unless code is seen to
- * read it; at a call, a vector register that the callee reads soon is read: it
- * passes a result on. Returns lead to the callers, as far as the stack tells.
+ * read it; at a call, a register of its arguments that the callee reads soon is
+ * read: it passes a result on. (Of one that is called by the procedure linkage table,
+ * vector registers only.) A loop decides nothing of what calls keep: an
+ * exception may leave it. Returns lead to the callers, as far as the stack tells.
  */
 uint32_t liveness_find(const struct liveness_thread *thread, uint32_t asked,
 		       uint32_t *ret_undecided);
