@@ -71,10 +71,9 @@ static bool begins(const char *name, const char *with)
 
 /* What is looked for in the traces and logs of a folder. */
 struct looking {
-	/* called for each trace */
+	/* called for each trace; NULL: it is looked for in the logs */
 	struct error *(*trace)(struct trace_file *trace,
 			       struct looking *looking);
-	bool logs; /* in the logs, too */
 	bool first; /* the first reason ends it */
 	bool threads; /* some process had several */
 	char *reason; /* what was found; NULL: nothing so far */
@@ -147,9 +146,9 @@ static struct error *look_at_all(const char *folder, struct looking *looking)
 	       (entry = readdir(dir))) {
 		const char *name = entry->d_name;
 
-		if (looking->logs && begins(name, "log."))
+		if (!looking->trace && begins(name, "log."))
 			looking->reason = log_trouble(dirfd(dir), name);
-		if (begins(name, "trace."))
+		if (looking->trace && begins(name, "trace."))
 			err = look_at_trace(folder, name, looking);
 	}
 	closedir(dir);
@@ -158,11 +157,14 @@ static struct error *look_at_all(const char *folder, struct looking *looking)
 
 struct error *trouble_find(const char *folder, char **ret)
 {
-	struct looking looking = { .trace = look_at_trouble,
-				   .logs = true,
-				   .first = true };
+	struct looking looking = { .trace = look_at_trouble, .first = true };
 	struct error *err = look_at_all(folder, &looking);
 
+	/* the recorder's own words say more than those of Valgrind */
+	if (!err && !looking.reason) {
+		looking.trace = NULL;
+		err = look_at_all(folder, &looking);
+	}
 	*ret = looking.reason;
 	return err;
 }
