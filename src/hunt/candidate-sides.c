@@ -446,6 +446,32 @@ static bool can_be_held(const struct recording *recording,
 		 TRACE_SYSCALL);
 }
 
+/*
+ * May an access at the bytes of these be in no recording? Elsewhere some always are,
+ * at bytes that many instructions access.
+ */
+static bool may_lack_access(const struct matching *matching,
+			    const struct vec *edges)
+{
+	for (size_t i = 0; i < matching->input->count; i++) {
+		const struct recording *recording =
+			matching->input->recordings[i];
+
+		if (recording->cut || recording->end.starved_cells > 0)
+			return true;
+	}
+	for (size_t i = 0; i < edges->count; i++) {
+		const struct pair_edge *edge = vec_at(edges, i);
+		const struct trace_cell *cell = vec_at(
+			&matching->input->recordings[edge->recording]->cells,
+			edge->cell);
+
+		if (cell->flags & TRACE_CROWDED)
+			return true;
+	}
+	return false;
+}
+
 static struct error *add_alone(const struct matching *matching,
 			       const struct fits fits[2], struct vec *edges,
 			       bool *left_out)
@@ -537,6 +563,7 @@ static struct error *make_sides(const struct matching *matching, size_t i,
 	if (!err && (alone || (unknown && edges.count == 0)) &&
 	    (unknown || !(candidate->ordered && matching->complete)))
 		err = add_alone(matching, fits, &edges, &candidate->left_out);
+	candidate->incomplete = may_lack_access(matching, &edges);
 	if (!err)
 		err = join_sides(matching, candidate, &input, &edges, sides);
 	input.transfers = matching->transfers;

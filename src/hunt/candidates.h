@@ -35,6 +35,8 @@ struct candidate {
 	 * it has sides if the recording lacks accesses
 	 */
 	bool ordered;
+	/* an access at its bytes may have had no room: the reported one, maybe */
+	bool incomplete;
 	struct vec sides; /* of struct candidate_side */
 	bool left_out; /* it has more instructions than are held */
 };

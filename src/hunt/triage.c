@@ -203,11 +203,17 @@ static bool add_target(struct candidate_record *record, uint64_t id)
 	return true;
 }
 
-/* Could no other thread come, not by chance? */
-static bool is_ordered(const struct target_outcome *outcome)
+/*
+ * Could no other thread come, not by chance? A hold proves it for recorded accesses
+ * only: where some had no room, the reported one may be among these. A hand-over,
+ * which needs no run, is known of complete recordings only.
+ */
+static bool is_ordered(const struct candidate *candidate,
+		       const struct target_outcome *outcome)
 {
 	return outcome->result == TARGET_ORDERED &&
-	       ordered_is_proved(outcome->ordered_by);
+	       ordered_is_proved(outcome->ordered_by) &&
+	       (outcome->runs == 0 || !candidate->incomplete);
 }
 
 static struct error *add_tries(const struct candidate *candidate,
@@ -228,7 +234,7 @@ static struct error *add_tries(const struct candidate *candidate,
 		tried->any = true;
 		tried->pending |= result == TARGET_PENDING ||
 				  result == TARGET_UNCHANGED;
-		tried->all_ordered &= is_ordered(&target->outcome);
+		tried->all_ordered &= is_ordered(candidate, &target->outcome);
 		if (!tried->ordered_by)
 			tried->ordered_by = target->outcome.ordered_by;
 	}
