@@ -7,9 +7,8 @@
  *
  *	2 * (distance - slept) / slow_down + slept + 10 ms
  *
- * Twice, since runs differ. Measured: where the hold is shorter than the real
- * distance, none of 20 tries meets (listing 2 of RaceHunter's paper, whose
- * thread sleeps, with 10 ms).
+ * Twice, since runs differ. Measured: where both holds of a side are shorter than
+ * the real distance, none of 20 hunts meets (bench/hunt.txt, listing 2 with 2 ms).
  */
 #ifndef HUNT_HOLD_H
 #define HUNT_HOLD_H
