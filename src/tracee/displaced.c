@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/error.h"
 #include "base/signals.h"
@@ -35,6 +36,8 @@ enum {
 	AREA_REACH = 1 << 30,
 	/* mappings that are looked at for a gap between them */
 	AREA_TRIES = 1024,
+	/* handlers that run instead of an instruction before it is stepped over */
+	INTERRUPTS_MAX = 4,
 };
 
 _Static_assert((int)PLACE_SIZE >= (int)RELOCATE_SIZE, "a place holds a copy");
@@ -79,6 +82,15 @@ static struct error *area_map(struct thread *thread, uint64_t start)
 				     start, AREA_SIZE);
 }
 
+/* What an area takes of it the program might need later. */
+static bool area_is_limited(const struct thread *thread)
+{
+	struct rlimit limit;
+
+	return prlimit(thread->process->pid, RLIMIT_AS, NULL, &limit) < 0 ||
+	       limit.rlim_cur != RLIM_INFINITY;
+}
+
 static struct error *area_create(struct thread *thread, uint64_t near)
 {
 	struct addrspace *space = thread->process->space;
@@ -88,6 +100,9 @@ static struct error *area_create(struct thread *thread, uint64_t near)
 	if (!identity_has_no_filter(thread->tid))
 		return error_create(ERROR_REFUSED,
 				    "it has a filter of system calls");
+	if (area_is_limited(thread))
+		return error_create(ERROR_REFUSED,
+				    "its address space has a limit");
 	area.start = area_find_gap(&space->mappings, near);
 	if (area.start == 0)
 		return error_create(ERROR_OTHER, "there is no room near it");
@@ -271,7 +286,8 @@ static bool displaced_read(const struct memory *memory, uint64_t address,
  * Is the instruction of a sequence that the kernel begins anew when the thread is
  * interrupted there? At the copy it would not know. Not to be told: as if it were.
  */
-static bool displaced_in_sequence(const struct thread *thread, uint64_t address)
+static bool displaced_in_sequence(struct tracees *tracees,
+				  struct thread *thread, uint64_t address)
 {
 	const struct memory *memory = &thread->process->space->memory;
 	struct rseq_sequence sequence;
@@ -279,7 +295,7 @@ static bool displaced_in_sequence(const struct thread *thread, uint64_t address)
 	struct error *err = trace_rseq(thread->tid, &rseq);
 
 	if (err) {
-		error_free(err);
+		area_note(tracees, thread, err);
 		return true;
 	}
 	if (rseq == 0)
@@ -300,10 +316,16 @@ bool displaced_begin(struct tracees *tracees, struct thread *thread,
 	struct addrspace *space = thread->process->space;
 	uint64_t copy;
 
-	if (tracees->restoring || thread->in_call || thread->step)
+	if (tracees->restoring || thread->in_call || thread->step ||
+	    (space->displaced.refused && space->displaced.areas.count == 0))
 		return false;
+	/* its signals are blocked there, and it gets on */
+	if (thread->displaced.interrupts >= INTERRUPTS_MAX) {
+		thread->displaced.interrupts = 0;
+		return false;
+	}
 	/* first: a system call of ours would leave it, too */
-	if (displaced_in_sequence(thread, site->address))
+	if (displaced_in_sequence(tracees, thread, site->address))
 		return false;
 	copy = copy_find(tracees, thread, site);
 	if (copy == 0)
@@ -328,6 +350,7 @@ static void displaced_interrupt(struct thread *thread)
 	struct thread_displaced *displaced = &thread->displaced;
 
 	displaced->state = DISPLACED_NOT;
+	displaced->interrupts++;
 	displaced->interrupted =
 		!signal_is_raised(thread->deliver) &&
 		thread_ok(thread,
@@ -361,6 +384,8 @@ static void displaced_return(struct thread *thread, bool signalled)
 		thread_ok(thread, trace_set_rip(thread->tid,
 						displaced->address +
 							displaced->length));
+	if (regs.rip != displaced->copy)
+		displaced->interrupts = 0;
 	if (regs.rip != displaced->copy ||
 	    !thread_ok(thread, trace_set_rip(thread->tid, displaced->address)))
 		return;

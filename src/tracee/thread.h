@@ -115,6 +115,7 @@ struct thread_displaced {
 	uint8_t length;
 	/* a handler runs before the instruction has been executed: with these */
 	bool interrupted;
+	unsigned int interrupts; /* since it has last executed a copy */
 	struct x86_registers regs;
 };
 

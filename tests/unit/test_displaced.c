@@ -106,13 +106,15 @@ static struct addrspace *space_of(const struct driven *driven)
 		->space;
 }
 
-static void await_stop(pid_t tid)
+/* Returns the signal. */
+static int await_stop(pid_t tid)
 {
 	siginfo_t info;
 
 	assert_int_equal(waitid(P_PID, (id_t)tid, &info,
 				WSTOPPED | WNOWAIT | __WALL),
 			 0);
+	return info.si_status;
 }
 
 /* The lane meets the breakpoint and is resumed. What it does then is not handled. */
@@ -366,6 +368,29 @@ static void a_signal_in_between_is_not_a_second_execution(void **state)
 	driven_end(driven);
 }
 
+/* Whoever gets a signal at each hit executes the instruction all the same. */
+static void signals_at_each_hit_do_not_hold_it_up(void **state)
+{
+	struct driven *driven = start(work_write, 2, prepare_handlers);
+	const uint64_t *seen = child_plan.arena->data;
+	pid_t tid = child_plan.arena->lanes[1].tid;
+	int stops = 0;
+
+	(void)state;
+	arm(driven, site_write);
+	lane_start(1, 1);
+	while (seen[1] != 1 && stops++ < 100) {
+		if (await_stop(tid) == SIGTRAP)
+			assert_int_equal(syscall(SYS_tgkill, driven->pid, tid,
+						 SIGUSR1),
+					 0);
+		assert_true(driven_event(driven));
+	}
+	assert_int_equal(seen[1], 1);
+	driven_until(driven, lane_idle(1));
+	driven_end(driven);
+}
+
 /* A stop has no handler: the thread goes on where it was. */
 static void a_stop_in_between_is_none_either(void **state)
 {
@@ -590,6 +615,7 @@ int main(void)
 		cmocka_unit_test(a_handler_of_a_fault_sees_the_original),
 		cmocka_unit_test(a_signal_names_the_original),
 		cmocka_unit_test(a_signal_in_between_is_not_a_second_execution),
+		cmocka_unit_test(signals_at_each_hit_do_not_hold_it_up),
 		cmocka_unit_test(a_stop_in_between_is_none_either),
 		cmocka_unit_test(letting_go_leaves_nobody_there),
 		cmocka_unit_test(a_program_with_a_filter_is_left_alone),
