@@ -453,6 +453,8 @@ static bool can_be_held(const struct recording *recording,
 static bool may_lack_access(const struct matching *matching,
 			    const struct vec *edges)
 {
+	if (matching->pairs->cells_left_out > 0)
+		return true;
 	for (size_t i = 0; i < matching->input->count; i++) {
 		const struct recording *recording =
 			matching->input->recordings[i];

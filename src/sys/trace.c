@@ -450,6 +450,24 @@ struct error *trace_rseq(pid_t tid, uint64_t *ret)
 	return NULL;
 }
 
+/* Linux 6.4: PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG */
+enum { TRACE_DISPATCH_CONFIGURATION = 0x4211 };
+
+/* The kernel's struct ptrace_sud_config. */
+struct dispatch_configuration {
+	uint64_t mode, selector, offset, length;
+};
+
+bool trace_dispatches(pid_t tid)
+{
+	struct dispatch_configuration configuration = { 0 };
+
+	return trace_do((enum __ptrace_request)TRACE_DISPATCH_CONFIGURATION,
+			tid, sizeof(configuration),
+			(uintptr_t)&configuration) &&
+	       configuration.mode != 0;
+}
+
 struct error *trace_poke_byte(pid_t tid, uint64_t address, uint8_t byte)
 {
 	uint64_t word_address = address & ~(uint64_t)7;

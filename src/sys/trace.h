@@ -123,6 +123,12 @@ struct error *trace_set_signal_mask(pid_t tid, uint64_t mask);
  */
 struct error *trace_rseq(pid_t tid, uint64_t *ret);
 
+/*
+ * Has the thread its system calls sent to itself as SIGSYS (prctl(2),
+ * PR_SET_SYSCALL_USER_DISPATCH)? Linux 6.4 and later tell it; false: or not told.
+ */
+bool trace_dispatches(pid_t tid);
+
 /* Write through the word-wise request, for when /proc/PID/mem is refused. */
 struct error *trace_poke_byte(pid_t tid, uint64_t address, uint8_t byte);
 

@@ -22,6 +22,7 @@
 #include "tracee/process.h"
 #include "tracee/thread.h"
 #include "tracee/tracees.h"
+#include "x86/effective.h"
 #include "x86/relocate.h"
 
 enum {
@@ -97,7 +98,8 @@ static struct error *area_create(struct thread *thread, uint64_t near)
 	struct displaced_area area = { 0 };
 	struct error *err;
 
-	if (!identity_has_no_filter(thread->tid))
+	if (!identity_has_no_filter(thread->tid) ||
+	    trace_dispatches(thread->tid))
 		return error_create(ERROR_REFUSED,
 				    "it has a filter of system calls");
 	if (area_is_limited(thread))
@@ -263,8 +265,9 @@ static bool copy_is_good(const struct addrspace *space,
 
 /* As the kernel has it (linux/rseq.h). */
 enum {
-	RSEQ_SEQUENCE = 8
-}; /* in struct rseq: the address of a struct rseq_cs */
+	RSEQ_SEQUENCE = 8, /* in struct rseq: the address of a struct rseq_cs */
+	RSEQ_SIZE = 32,
+};
 
 struct rseq_sequence {
 	uint32_t version, flags;
@@ -283,11 +286,36 @@ static bool displaced_read(const struct memory *memory, uint64_t address,
 }
 
 /*
+ * Does the instruction write to the thread's struct rseq? The kernel forgets a
+ * sequence that is begun at the copy if it interrupts the thread there.
+ */
+static bool displaced_begins_sequence(struct thread *thread,
+				      const struct wire_site *site,
+				      uint64_t rseq)
+{
+	struct mem_access accesses[X86_OPERANDS_MAX];
+	struct x86_registers regs;
+	int count;
+
+	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
+		return true;
+	count = effective_accesses(&site->insn, &regs, accesses);
+	for (int i = 0; i < count; i++) {
+		if ((accesses[i].kind & ACCESS_WRITE) &&
+		    accesses[i].address < rseq + RSEQ_SIZE &&
+		    rseq < accesses[i].address + accesses[i].size)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Is the instruction of a sequence that the kernel begins anew when the thread is
  * interrupted there? At the copy it would not know. Not to be told: as if it were.
  */
 static bool displaced_in_sequence(struct tracees *tracees,
-				  struct thread *thread, uint64_t address)
+				  struct thread *thread,
+				  const struct wire_site *site)
 {
 	const struct memory *memory = &thread->process->space->memory;
 	struct rseq_sequence sequence;
@@ -300,13 +328,14 @@ static bool displaced_in_sequence(struct tracees *tracees,
 	}
 	if (rseq == 0)
 		return false;
-	if (!displaced_read(memory, rseq + RSEQ_SEQUENCE, &place,
+	if (displaced_begins_sequence(thread, site, rseq) ||
+	    !displaced_read(memory, rseq + RSEQ_SEQUENCE, &place,
 			    sizeof(place)))
 		return true;
 	/* it may stay set when the thread has left it */
 	return place != 0 &&
 	       (!displaced_read(memory, place, &sequence, sizeof(sequence)) ||
-		address - sequence.start < sequence.size);
+		site->address - sequence.start < sequence.size);
 }
 
 bool displaced_begin(struct tracees *tracees, struct thread *thread,
@@ -325,7 +354,7 @@ bool displaced_begin(struct tracees *tracees, struct thread *thread,
 		return false;
 	}
 	/* first: a system call of ours would leave it, too */
-	if (displaced_in_sequence(tracees, thread, site->address))
+	if (displaced_in_sequence(tracees, thread, site))
 		return false;
 	copy = copy_find(tracees, thread, site);
 	if (copy == 0)

@@ -604,6 +604,34 @@ static void a_restartable_sequence_is_not_left(void **state)
 	driven_end(driven);
 }
 
+static void work_begin_sequence(struct arena *arena, struct lane *lane)
+{
+	volatile uint64_t *place =
+		(void *)((char *)__builtin_thread_pointer() + __rseq_offset +
+			 offsetof(struct rseq, rseq_cs));
+
+	(void)arena;
+	(void)lane;
+	do_write(place, 0);
+}
+
+/* The kernel would forget one that is begun at a copy. */
+static void what_begins_a_sequence_has_no_copy(void **state)
+{
+	struct driven *driven;
+
+	(void)state;
+	if (__rseq_size == 0)
+		skip();
+	driven = start(work_begin_sequence, 1, NULL);
+	arm(driven, site_write);
+	pass_halfway(driven, 0);
+	assert_int_equal(lane_thread(driven, 0)->displaced.state,
+			 DISPLACED_NOT);
+	driven_until(driven, lane_idle(0));
+	driven_end(driven);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -623,6 +651,7 @@ int main(void)
 		cmocka_unit_test(what_the_program_has_mapped_is_not_executed),
 		cmocka_unit_test(children_do_what_they_should),
 		cmocka_unit_test(a_restartable_sequence_is_not_left),
+		cmocka_unit_test(what_begins_a_sequence_has_no_copy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
