@@ -28,6 +28,13 @@
  */
 enum { RECORD_WAITS = 100, RECORD_WAIT_MS = 10 };
 
+/*
+ * How often, and for how many ms each, a new thread's creator waits until all are
+ * armed again: another thread may be on its way to its end, with signals blocked,
+ * which makes the next write wait for some ms (tracee/sigstate.h).
+ */
+enum { RECORD_ARM_WAITS = 60, RECORD_ARM_MS = 1 };
+
 struct record_site {
 	struct wire_site site;
 	uint32_t hits; /* since it was armed */
@@ -309,6 +316,10 @@ static void record_arm_again(struct engine *engine, const struct thread *thread)
 		own->hits = 0;
 	}
 	record_arm(engine, program);
+	for (int i = 0; program->due && i < RECORD_ARM_WAITS; i++) {
+		poll(NULL, 0, RECORD_ARM_MS);
+		record_arm(engine, program);
+	}
 }
 
 void record_born(struct engine *engine, const struct thread *thread)
