@@ -49,8 +49,8 @@ static struct error *bytes_before(struct executed *executed,
 }
 
 /*
- * Go back from step `now' by so many bytes; ret->chunk NULL: the thread has not
- * executed more.
+ * Find the place that is `bytes' bytes before step `now'. ret->chunk is NULL if the
+ * thread has executed fewer bytes than that.
  */
 static struct error *go_back(struct executed *executed,
 			     const struct executed_thread *thread,

@@ -5,8 +5,8 @@
  * (racewatch-json(5)): target records and, to end a batch, a summary, whose time is
  * the limit of the run; back come races and crashes besides, lines of notes, and the
  * summary has the command's exit status (128 + signal if that killed it), the time
- * of the run, and the CPU time of the command and of racewatch in it. So several runs go on at a time, each with a session
- * of its own.
+ * of the run, and the CPU time of the command and of racewatch in it. So several
+ * runs go on at a time, each with a session of its own.
  */
 #ifndef HUNT_WORKER_H
 #define HUNT_WORKER_H

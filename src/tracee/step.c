@@ -200,7 +200,7 @@ void step_over_breakpoint(struct tracees *tracees, struct thread *thread,
 			 displaced_begin(tracees, thread, breakpoint);
 	struct step_over *over;
 
-	/* what repeats itself is told of each time, and so is stepped */
+	/* a rep instruction is stepped: each of its iterations is a hit */
 	if (displaced && breakpoint->site.insn.rep == X86_REP_NONE)
 		return;
 	over = calloc(1, sizeof(*over));

@@ -145,7 +145,7 @@ static void keep_race(struct outcomes *in, uint64_t other, const char *file,
 	race_deinit(&race);
 }
 
-/* The store has so many races, and so many others whose files have changed. */
+/* The store tells `races' races; the files of `changed' others have changed. */
 static void tells(uint64_t races, uint64_t changed)
 {
 	struct vec told = VEC_INIT(struct race *);
