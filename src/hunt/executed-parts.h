@@ -53,9 +53,20 @@ struct executed_open {
 	uint64_t used;
 };
 
+/*
+ * Where a write is among all, by these numbers in turn. An event has the number of
+ * the last step of all threads, and comes after that one's stores.
+ */
+struct executed_position {
+	uint64_t number;
+	uint64_t event; /* 0: a store; else the thread + 1 */
+	uint64_t place;
+};
+
 /* Of a search that was made. */
 struct executed_result {
-	uint64_t address, size, before;
+	uint64_t address, size;
+	struct executed_position before;
 	struct executed_write write;
 };
 

@@ -17,8 +17,12 @@ enum { WRITE_GRANULES = 64 };
 
 struct search {
 	struct executed *executed;
-	uint64_t address, size, before;
-	uint32_t thread; /* that is searched */
+	uint64_t address, size;
+	struct executed_position before;
+	uint64_t end; /* no step or event of that number, or above, is before */
+	/* that is searched, and the place of its first step or event */
+	uint32_t thread;
+	uint64_t base;
 	struct executed_write best;
 };
 
@@ -32,6 +36,27 @@ struct indexing {
 static uint32_t hash_of(uint64_t granule)
 {
 	return (uint32_t)((granule * 0x9e3779b97f4a7c15u) >> 32);
+}
+
+static struct executed_position position_of(const struct executed_write *write)
+{
+	return (struct executed_position){
+		.number = write->number,
+		.event = write->kind == EXECUTED_STORE
+				 ? 0
+				 : write->thread + UINT64_C(1),
+		.place = write->place,
+	};
+}
+
+static bool is_before(const struct executed_position *a,
+		      const struct executed_position *b)
+{
+	if (a->number != b->number)
+		return a->number < b->number;
+	if (a->event != b->event)
+		return a->event < b->event;
+	return a->place < b->place;
 }
 
 static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
@@ -181,7 +206,7 @@ static uint64_t latest(const struct search *search,
 	bool found = false;
 
 	if (!chunk->indexed)
-		return at_most(last, search->before - 1);
+		return at_most(last, search->end - 1);
 	for (size_t i = 0; i < chunk->ranges.count; i++) {
 		const struct executed_range *range = vec_at(&chunk->ranges, i);
 
@@ -208,7 +233,7 @@ static uint64_t latest(const struct search *search,
 		if (number > ret)
 			ret = number;
 	}
-	return found ? at_most(ret, search->before - 1) : UINT64_MAX;
+	return found ? at_most(ret, search->end - 1) : UINT64_MAX;
 }
 
 /* The place + 1 of the last step below `end' of a granule; 0: none. */
@@ -306,7 +331,7 @@ static bool visit_stores(struct executed *executed,
 				     &(struct executed_write){
 					     .kind = EXECUTED_STORE,
 					     .number = step->number,
-					     .access = i,
+					     .place = i,
 					     .address = access->address,
 					     .size = access->size,
 					     .value = access->value,
@@ -335,7 +360,7 @@ static bool visit_event(const struct unpacked *unpacked, size_t i,
 	const struct unpacked_step *step = vec_at(&unpacked->steps, i);
 	const uint64_t *numbers =
 		(const uint64_t *)unpacked->words.items + step->words;
-	struct executed_write write = { .number = step->number };
+	struct executed_write write = { .number = step->number, .place = i };
 
 	if (step->event == TRACE_MOVED_PART) {
 		if (!is_received(unpacked, i))
@@ -472,32 +497,23 @@ struct error *executed_open(struct executed *executed,
 	return NULL;
 }
 
-/*
- * An event has the number of the last step of all threads: it came after the store
- * of another thread that has the same.
- */
-static bool take_is_later(const struct search *search,
-			  const struct executed_write *write)
-{
-	const struct executed_write *best = &search->best;
-
-	if (write->number != best->number)
-		return write->number > best->number;
-	return write->kind != EXECUTED_STORE || best->kind == EXECUTED_STORE ||
-	       best->thread == search->thread;
-}
-
-/* Of one step, the last of its writes that fits. */
+/* The last of the writes that fit. */
 static bool take_write(void *context, const struct executed_write *write)
 {
 	struct search *search = context;
+	struct executed_write found = *write;
+	struct executed_position at, best = position_of(&search->best);
 
-	if (overlaps(write->address, write->size, search->address,
-		     search->size) &&
-	    take_is_later(search, write)) {
-		search->best = *write;
-		search->best.thread = search->thread;
-	}
+	if (!overlaps(write->address, write->size, search->address,
+		      search->size))
+		return true;
+	found.thread = search->thread;
+	if (write->kind != EXECUTED_STORE)
+		found.place += search->base;
+	at = position_of(&found);
+	if (is_before(&at, &search->before) &&
+	    (search->best.kind == EXECUTED_NONE || is_before(&best, &at)))
+		search->best = found;
 	return true;
 }
 
@@ -511,12 +527,23 @@ static size_t find_end(const struct search *search,
 		size_t middle = low + (high - low) / 2;
 
 		/* an event comes before the step after the number that it has */
-		if (step_at(open, middle)->number < search->before)
+		if (step_at(open, middle)->number < search->end)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+/* In the order of the thread's chunks, of which none has so many steps. */
+static uint64_t base_of(const struct executed *executed,
+			const struct executed_chunk *chunk)
+{
+	const struct executed_thread *thread =
+		executed_thread(executed, chunk->head->thread);
+	const struct executed_chunk *first = thread->chunks.items;
+
+	return (uint64_t)(chunk - first) << 32;
 }
 
 static struct error *search_chunk(struct search *search,
@@ -530,6 +557,7 @@ static struct error *search_chunk(struct search *search,
 	if (err)
 		return err;
 	search->thread = chunk->head->thread;
+	search->base = base_of(search->executed, chunk);
 	end = step_below(search, chunk, open, find_end(search, open));
 	while (end-- > 0) {
 		if (step_at(open, end)->number < best)
@@ -559,7 +587,7 @@ static struct executed_chunk *next_chunk(const struct search *search)
 		/* neither it nor those behind it have a later one */
 		if (chunk->head->last < most)
 			break;
-		if (chunk->head->first > search->before ||
+		if (chunk->head->first > search->end ||
 		    chunk->searched == search->executed->searches)
 			continue;
 		number = latest(search, chunk);
@@ -621,7 +649,8 @@ static struct error *search_all(struct search *search)
 static uint64_t hash_of_search(const struct search *search)
 {
 	const uint64_t parts[] = { search->address, search->size,
-				   search->before };
+				   search->before.number, search->before.event,
+				   search->before.place };
 
 	return hash_blocks(parts, sizeof(parts));
 }
@@ -636,7 +665,8 @@ static const struct executed_result *find_known(const struct search *search)
 
 	return result && result->address == search->address &&
 			       result->size == search->size &&
-			       result->before == search->before
+			       memcmp(&result->before, &search->before,
+				      sizeof(search->before)) == 0
 		       ? result
 		       : NULL;
 }
@@ -662,19 +692,22 @@ static struct error *keep_result(const struct search *search)
 		       : error_nomem;
 }
 
-struct error *executed_last_write(struct executed *executed, uint64_t address,
-				  uint64_t size, uint64_t before,
-				  struct executed_write *ret)
+struct error *executed_write_before(struct executed *executed, uint64_t address,
+				    uint64_t size,
+				    const struct executed_write *write,
+				    struct executed_write *ret)
 {
 	struct search search = { .executed = executed,
 				 .address = address,
 				 .size = size,
-				 .before = before };
+				 .before = position_of(write) };
 	const struct executed_result *known;
 	struct error *err;
 
+	search.end = search.before.number +
+		     (search.before.event > 0 || search.before.place > 0);
 	memset(ret, 0, sizeof(*ret));
-	if (size == 0 || before == 0)
+	if (size == 0 || search.end == 0)
 		return NULL;
 	known = find_known(&search);
 	if (known) {
@@ -687,4 +720,14 @@ struct error *executed_last_write(struct executed *executed, uint64_t address,
 	if (!err)
 		*ret = search.best;
 	return err;
+}
+
+struct error *executed_last_write(struct executed *executed, uint64_t address,
+				  uint64_t size, uint64_t before,
+				  struct executed_write *ret)
+{
+	const struct executed_write first = { .kind = EXECUTED_STORE,
+					      .number = before };
+
+	return executed_write_before(executed, address, size, &first, ret);
 }

@@ -84,7 +84,11 @@ struct executed_write {
 	enum executed_write_kind kind;
 	uint32_t thread;
 	uint64_t number; /* of the step; else of the one before */
-	size_t access; /* EXECUTED_STORE: which of its accesses, from 0 */
+	/*
+	 * EXECUTED_STORE: which of the step's accesses, from 0; else what is higher
+	 * of later ones of the thread
+	 */
+	uint64_t place;
 	/* the bytes, which may be more or others than those asked for, too */
 	uint64_t address, size;
 	uint64_t value;
@@ -100,5 +104,14 @@ struct executed_write {
 struct error *executed_last_write(struct executed *executed, uint64_t address,
 				  uint64_t size, uint64_t before,
 				  struct executed_write *ret);
+
+/*
+ * The same, before a write: in its step too. Of it, kind, thread, number and place
+ * count.
+ */
+struct error *executed_write_before(struct executed *executed, uint64_t address,
+				    uint64_t size,
+				    const struct executed_write *write,
+				    struct executed_write *ret);
 
 #endif

@@ -526,7 +526,7 @@ static bool is_before(const struct executed_write *write,
 	       (write->kind == EXECUTED_STORE &&
 		write->thread == question->thread &&
 		write->number == question->since &&
-		write->access == question->taken);
+		write->place == question->taken);
 }
 
 /*
@@ -536,7 +536,9 @@ static bool is_before(const struct executed_write *write,
 static struct error *look_back(struct standing *standing, uint64_t word)
 {
 	const struct transfer_published_question *question = standing->question;
-	struct executed_write last = { .number = question->number };
+	struct executed_write last, before = { .kind = EXECUTED_STORE,
+					       .number = question->number,
+					       .place = question->access };
 	struct error *err;
 
 	do {
@@ -545,9 +547,10 @@ static struct error *look_back(struct standing *standing, uint64_t word)
 		if (standing->found)
 			return NULL;
 		standing->instructions += TRANSFER_SEARCH;
-		err = executed_last_write(standing->executed, word,
-					  ADDRESS_BYTES, last.number, &last);
+		err = executed_write_before(standing->executed, word,
+					    ADDRESS_BYTES, &before, &last);
 		standing->found = !err && may_be_address(&last, word, question);
+		before = last;
 	} while (!err && !standing->found && !is_before(&last, question));
 	return err;
 }

@@ -190,7 +190,7 @@ static struct executed_write write_of(const struct transfer_tracker *tracker,
 		.kind = EXECUTED_STORE,
 		.thread = tracker->value.thread,
 		.number = executed_step(tracker->cursor)->number,
-		.access = i,
+		.place = i,
 		.address = access->address,
 		.size = access->size,
 		.value = access->value,
@@ -210,7 +210,7 @@ static void go_to(struct value *value, const struct executed_write *store,
 			1;
 	value->thread = store->thread;
 	value->number = store->number;
-	value->access = store->access;
+	value->access = store->place;
 	value->registers = 0;
 }
 
@@ -268,17 +268,16 @@ static struct error *find_first_store(struct transfer_tracker *tracker,
 				      struct executed_write *write,
 				      bool *ret_found)
 {
-	struct executed_write before = *write;
+	struct executed_write last = *write, before;
 	struct error *err = NULL;
 
-	for (int i = 0; !err && i < TRANSFER_STORES; i++) {
+	for (int i = 0; !err && i < TRANSFER_STORES; i++, last = before) {
 		uint64_t other;
 		bool may_be;
 
 		tracker->instructions += TRANSFER_SEARCH;
-		err = executed_last_write(tracker->steps.executed, address,
-					  ADDRESS_BYTES, before.number,
-					  &before);
+		err = executed_write_before(tracker->steps.executed, address,
+					    ADDRESS_BYTES, &last, &before);
 		*ret_found = !err && is_first(tracker, address, value, &before);
 		if (err || *ret_found || before.kind == EXECUTED_NONE)
 			return err;

@@ -280,7 +280,7 @@ static void the_last_write_is_one_that_wrote(void **state)
 	assert_int_equal(write.kind, EXECUTED_STORE);
 	assert_int_equal(write.thread, 1);
 	assert_int_equal(write.number, 2);
-	assert_int_equal(write.access, 1);
+	assert_int_equal(write.place, 1);
 	assert_true(write.has_value);
 	assert_int_equal(write.value, DATA);
 	assert_int_equal(last_write(SLOT, 8, 2).kind, EXECUTED_NONE);
@@ -312,6 +312,32 @@ static void system_calls_and_the_heap_write_too(void **state)
 	assert_int_equal(write.kind, EXECUTED_HEAP);
 	assert_int_equal(write.thread, 1);
 	assert_int_equal(last_write(DATA, 8, 6).number, 1);
+}
+
+static void writes_are_found_one_after_the_other(void **state)
+{
+	static const struct {
+		enum executed_write_kind kind;
+		uint64_t number;
+	} expected[] = {
+		/* the block that ends has step 6's number, and comes after it */
+		{ EXECUTED_HEAP, 6 },
+		{ EXECUTED_STORE, 6 },
+		{ EXECUTED_STORE, 1 },
+		{ EXECUTED_NONE, 0 },
+	};
+	struct executed_write last = { .kind = EXECUTED_STORE, .number = 100 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		struct executed_write write;
+
+		assert_null(executed_write_before(executed, DATA, 8, &last,
+						  &write));
+		assert_int_equal(write.kind, expected[i].kind);
+		assert_int_equal(write.number, expected[i].number);
+		last = write;
+	}
 }
 
 /* A superblock whose exit has more words than its slots take. */
@@ -354,6 +380,7 @@ int main(void)
 		cmocka_unit_test(the_last_write_is_one_that_wrote),
 		cmocka_unit_test(a_write_of_some_of_the_bytes_counts),
 		cmocka_unit_test(system_calls_and_the_heap_write_too),
+		cmocka_unit_test(writes_are_found_one_after_the_other),
 		cmocka_unit_test(what_contradicts_itself_is_refused),
 	};
 

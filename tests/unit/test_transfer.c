@@ -1057,6 +1057,62 @@ static const struct transfer_pair *judge_in_registers(uint64_t bytes)
 	return judge();
 }
 
+/*
+ * Another thread puts the address there and takes it out again, while the sender
+ * has it: in a superblock, or in two.
+ */
+static const struct transfer_pair *judge_put_and_taken(bool at_once)
+{
+	runs(1);
+	STEP(SENDS, VARIABLE, OBJECT);
+	STEP(SENDS, SLOT, OBJECT);
+	STEP(SENDS, VARIABLE, 0);
+	stops();
+	runs(2);
+	STEP(RELAYS, SLOT, OBJECT, OTHER, OBJECT);
+	stops();
+	runs(1);
+	STEP(RECEIVES, OTHER, OBJECT, STACK, STACK);
+	stops();
+	runs(2);
+	if (at_once) {
+		STEP(SENDS_TWICE, VARIABLE, OBJECT, VARIABLE, 0);
+		STEP(ALLOCATED);
+	} else {
+		STEP(SENDS, VARIABLE, OBJECT);
+		STEP(SENDS, VARIABLE, 0);
+	}
+	stops();
+	runs(1);
+	STEP(WRITES, FIELD, 7);
+	STEP(SENDS, SLOT + 8, OBJECT);
+	stops();
+	runs(2);
+	receive_and_use(SLOT + 8, OBJECT);
+	stops();
+	cell(1, THROUGH, 8, 8, 1);
+	cell(2, READER, 11, 11, 1);
+	cell_at(VARIABLE, 1, WRITER, 1, 3, 2);
+	cell_at(VARIABLE, 2, WRITER, 6, 7, 2);
+	cell_at(VARIABLE, 3, RECEIVER, 2, 4, 2);
+	writer_end(&writer, steps);
+	read_recording();
+	assert_null(transfers_judge(&transfers, &pairs, &recording, 0, order));
+	return transfers_find(&transfers, THROUGH, READER);
+}
+
+static void it_may_be_put_there_and_taken_out(void **state)
+{
+	(void)state;
+	assert_int_equal(judge_put_and_taken(false)->lack, TRANSFER_NONE);
+}
+
+static void in_one_superblock_too(void **state)
+{
+	(void)state;
+	assert_int_equal(judge_put_and_taken(true)->lack, TRANSFER_NONE);
+}
+
 static void registers_are_tracked_in_their_window(void **state)
 {
 	(void)state;
@@ -1137,6 +1193,8 @@ int main(void)
 		TEST(between_a_load_and_a_store_others_may_look),
 		TEST(so_may_it_be_in_memory_that_others_had_read),
 		TEST(another_thread_may_have_put_it_back_there),
+		TEST(it_may_be_put_there_and_taken_out),
+		TEST(in_one_superblock_too),
 		TEST(or_it_is_the_second_word_of_a_vector),
 		TEST(but_not_what_is_in_the_object_itself),
 		TEST(a_reader_may_come_again_without_a_cell),
