@@ -52,6 +52,8 @@ struct matching {
 	bool vague; /* some candidates are: claim_is_vague() */
 	struct code *code;
 	struct symbolizer *symbolizer;
+	/* accesses, by access_key(), that are crowded somewhere */
+	struct map crowded;
 	struct vec named; /* of struct named */
 	struct map by_number; /* code_number() to a place in `named' */
 	struct fits *fits; /* two for each candidate */
@@ -446,12 +448,26 @@ static bool can_be_held(const struct recording *recording,
 		 TRACE_SYSCALL);
 }
 
+/* Has it an access where others are in no recording? */
+static bool has_crowded(const struct matching *matching,
+			const struct fits *fits)
+{
+	size_t cursor = 0;
+	uint64_t key, value;
+
+	while (map_next(&fits->descriptors, &cursor, &key, &value)) {
+		if (map_get(&matching->crowded, key))
+			return true;
+	}
+	return false;
+}
+
 /*
  * May an access at the bytes of these be in no recording? Elsewhere some always are,
  * at bytes that many instructions access.
  */
 static bool may_lack_access(const struct matching *matching,
-			    const struct vec *edges)
+			    const struct fits fits[2])
 {
 	if (matching->pairs->cells_left_out > 0)
 		return true;
@@ -462,16 +478,26 @@ static bool may_lack_access(const struct matching *matching,
 		if (recording->cut || recording->end.starved_cells > 0)
 			return true;
 	}
-	for (size_t i = 0; i < edges->count; i++) {
-		const struct pair_edge *edge = vec_at(edges, i);
-		const struct trace_cell *cell = vec_at(
-			&matching->input->recordings[edge->recording]->cells,
-			edge->cell);
+	return has_crowded(matching, &fits[0]) ||
+	       has_crowded(matching, &fits[1]);
+}
 
-		if (cell->flags & TRACE_CROWDED)
-			return true;
+static struct error *find_crowded(struct matching *matching)
+{
+	for (size_t n = 0; n < matching->input->count; n++) {
+		const struct vec *cells =
+			&matching->input->recordings[n]->cells;
+
+		for (size_t i = 0; i < cells->count; i++) {
+			const struct trace_cell *cell = vec_at(cells, i);
+
+			if ((cell->flags & TRACE_CROWDED) &&
+			    !map_set(&matching->crowded,
+				     access_key(n, cell->descriptor), 1))
+				return error_nomem;
+		}
 	}
-	return false;
+	return NULL;
 }
 
 static struct error *add_alone(const struct matching *matching,
@@ -565,7 +591,7 @@ static struct error *make_sides(const struct matching *matching, size_t i,
 	if (!err && (alone || (unknown && edges.count == 0)) &&
 	    (unknown || !(candidate->ordered && matching->complete)))
 		err = add_alone(matching, fits, &edges, &candidate->left_out);
-	candidate->incomplete = may_lack_access(matching, &edges);
+	candidate->incomplete = may_lack_access(matching, fits);
 	if (!err)
 		err = join_sides(matching, candidate, &input, &edges, sides);
 	input.transfers = matching->transfers;
@@ -586,6 +612,7 @@ static void matching_deinit(struct matching *matching)
 	}
 	vec_deinit(&matching->named);
 	map_deinit(&matching->by_number);
+	map_deinit(&matching->crowded);
 	for (size_t i = 0;
 	     matching->fits && i < 2 * matching->candidates->items.count; i++) {
 		map_deinit(&matching->fits[i].descriptors);
@@ -637,6 +664,8 @@ candidates_sides(struct candidates *candidates, const struct sides_input *input,
 		err = fit_recording(&matching, i);
 	if (!err)
 		err = fit_vague(&matching);
+	if (!err)
+		err = find_crowded(&matching);
 	for (size_t i = 0; !err && i < candidates->items.count; i++) {
 		if (candidate_at(&matching, i)->found)
 			err = make_sides(&matching, i, sides, ordered);

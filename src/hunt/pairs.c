@@ -5,6 +5,9 @@
  */
 #include "hunt/pairs.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "hunt/code.h"
 #include "hunt/order.h"
@@ -52,6 +55,7 @@ void pairs_deinit(struct pairs *pairs)
 	map_deinit(&pairs->all);
 	map_deinit(&pairs->own);
 	map_deinit(&pairs->unordered);
+	map_deinit(&pairs->left_out);
 }
 
 /* Definition 10: but for the order, which the paper leaves to the provocation. */
@@ -275,6 +279,43 @@ static bool see(struct granule *granule, size_t i)
 			&(struct seen){ .cell = cell, .kind = *kind });
 }
 
+/* By heap block; what is in none comes first. */
+static int compare_blocks(const void *one, const void *two)
+{
+	const struct trace_cell *a = ((const struct seen *)one)->cell;
+	const struct trace_cell *b = ((const struct seen *)two)->cell;
+
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+/* Of each block only so many stay; false: out of memory. */
+static bool limit_blocks(struct granule *granule)
+{
+	struct pairs *pairs = granule->pairs;
+	struct vec *all = &granule->seen;
+	size_t kept = 0, first = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct seen *one = vec_at(all, i);
+
+		if (kept > first &&
+		    one->cell->block !=
+			    ((struct seen *)vec_at(all, first))->cell->block)
+			first = kept;
+		if (kept - first < PAIRS_CELLS_MAX) {
+			memmove(vec_at(all, kept++), one, all->size);
+			continue;
+		}
+		pairs->cells_left_out++;
+		if (!map_set(&pairs->left_out, one->kind.place, 1))
+			return false;
+	}
+	all->count = kept;
+	return true;
+}
+
 /* Does a runtime not have it to itself, and are instructions without a cell? */
 static bool is_crowded(const struct vec *seen)
 {
@@ -289,17 +330,39 @@ static bool is_crowded(const struct vec *seen)
 	return crowded && own;
 }
 
-static struct error *compare_all(const struct granule *granule)
+/*
+ * What is in no block, or in one that is not known, with everything; else those of
+ * a block with each other: addresses are used again and again.
+ */
+static bool compare_with_later(const struct granule *granule, size_t i)
 {
 	const struct vec *seen = &granule->seen;
+	const struct seen *one = vec_at(seen, i);
+
+	for (size_t n = i + 1; n < seen->count; n++) {
+		const struct seen *other = vec_at(seen, n);
+
+		if (one->cell->block && one->cell->block != other->cell->block)
+			return true;
+		if (!compare(granule, one, other))
+			return false;
+	}
+	return true;
+}
+
+static struct error *compare_all(struct granule *granule)
+{
+	struct vec *seen = &granule->seen;
 
 	granule->pairs->granules += seen->count > 1;
 	granule->pairs->crowded += is_crowded(seen);
+	if (seen->count > 1)
+		qsort(seen->items, seen->count, seen->size, compare_blocks);
+	if (!limit_blocks(granule))
+		return error_nomem;
 	for (size_t i = 0; i < seen->count; i++) {
-		for (size_t n = i + 1; n < seen->count; n++) {
-			if (!compare(granule, vec_at(seen, i), vec_at(seen, n)))
-				return error_nomem;
-		}
+		if (!compare_with_later(granule, i))
+			return error_nomem;
 	}
 	return NULL;
 }
@@ -330,9 +393,7 @@ struct error *pairs_find(struct pairs *pairs, const struct recording *recording,
 		for (; !err && i < cells->count &&
 		       address_at(cells, i) == address_at(cells, granule.first);
 		     i++) {
-			if (i - granule.first >= PAIRS_CELLS_MAX)
-				pairs->cells_left_out++;
-			else if (!see(&granule, i))
+			if (!see(&granule, i))
 				err = error_nomem;
 		}
 		if (!err)

@@ -60,10 +60,16 @@ struct pairs {
 	 * the partner and a later one is not: which one that is is not known.
 	 */
 	uint64_t unplaced;
-	uint64_t cells_left_out; /* of granules with too many */
+	uint64_t
+		cells_left_out; /* of heap blocks, or other memory, with too many */
+	/*
+	 * Numbers of the instructions of these: there may be pairs of them that no
+	 * other member has.
+	 */
+	struct map left_out;
 };
 
-/* Cells of a granule that are compared with each other. */
+/* Cells of a granule, and of one heap block there, that are compared. */
 enum { PAIRS_CELLS_MAX = 1024 };
 
 void pairs_init(struct pairs *pairs);

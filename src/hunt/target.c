@@ -327,6 +327,7 @@ struct error *hunt_targets_from_traces(const char *path,
 		err = make_sides(&finding, sides);
 	finding.totals.granules = finding.pairs.granules;
 	finding.totals.crowded = finding.pairs.crowded;
+	finding.totals.left_out = finding.pairs.cells_left_out;
 	finding.totals.unplaced = finding.pairs.unplaced;
 	finding.totals.pairs_all = finding.pairs.all.count;
 	finding.totals.pairs_own = finding.pairs.own.count;

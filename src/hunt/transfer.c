@@ -684,6 +684,20 @@ static struct error *read_steps(struct judging *judging,
 	return err;
 }
 
+/* Executions of these are in a recording, and nothing was asked of them. */
+static void lose_left_out(struct transfers *transfers,
+			  const struct pairs *pairs)
+{
+	for (size_t i = 0; pairs->cells_left_out && i < transfers->pairs.count;
+	     i++) {
+		struct transfer_pair *pair = vec_at(&transfers->pairs, i);
+
+		if (map_get(&pairs->left_out, pair->place) ||
+		    map_get(&pairs->left_out, pair->other_place))
+			pair->lack = TRANSFER_LOST;
+	}
+}
+
 struct error *transfers_judge(struct transfers *transfers,
 			      const struct pairs *pairs,
 			      const struct recording *recording,
@@ -710,6 +724,7 @@ struct error *transfers_judge(struct transfers *transfers,
 	}
 	if (!err)
 		err = answer_questions(&judging);
+	lose_left_out(transfers, pairs);
 	vec_deinit(&judging.questions);
 	vec_deinit(&judging.found);
 	vec_deinit(&judging.owned);

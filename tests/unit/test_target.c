@@ -274,6 +274,53 @@ static void crowded_places_are_counted(void **state)
 	}
 }
 
+/* Threads 2 and 3 access the same bytes in turn, in that many heap blocks or in one. */
+static void find_among(uint32_t count, bool in_blocks)
+{
+	struct trace_block block = { .address = ADDRESS, .size = 64 };
+
+	two_threads();
+	two_places(TRACE_WRITES, TRACE_READS);
+	while (block.id++ < (in_blocks ? count / 2 : 1))
+		writer_chunk(&writer, TRACE_BLOCK, &block, sizeof(block), NULL,
+			     0);
+	for (uint32_t i = 0; i < count; i++) {
+		bool second = i % 2;
+		struct trace_cell cell = writer_cell(
+			ADDRESS, 2 + second, 1 + second, UINT64_C(10) + i);
+
+		cell.block = in_blocks ? 1 + i / 2 : 1;
+		writer_add(&writer, &cell);
+	}
+	/* a third place, in the last block only */
+	writer_descriptor(&writer, 3, TRACE_WRITES, 0x1300, NULL, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct trace_cell cell =
+			writer_cell(ADDRESS, 3, 3, UINT64_C(10) + count + i);
+
+		cell.block = in_blocks ? count / 2 : 1;
+		writer_add(&writer, &cell);
+	}
+	writer_end(&writer, UINT64_C(20) + count);
+	find();
+}
+
+static void accesses_of_different_blocks_are_never_too_many(void **state)
+{
+	(void)state;
+	find_among(4000, true);
+	assert_int_equal(totals.left_out, 0);
+	assert_int_equal(totals.pairs, 2);
+}
+
+static void others_are_left_out_and_counted(void **state)
+{
+	(void)state;
+	find_among(1024, false);
+	assert_int_equal(totals.left_out, 2);
+	assert_int_equal(totals.pairs, 1);
+}
+
 /* The best rank of a pair, both of which hold a lock or none; in *ret its side. */
 static double rank_of_pair(uint32_t promises, uint32_t lockset,
 			   struct hunt_side *ret)
@@ -735,6 +782,8 @@ int main(void)
 		TEST(locks_rank_and_prune_nothing),
 		cmocka_unit_test(locks_that_are_unknown_are_not_none),
 		cmocka_unit_test(crowded_places_are_counted),
+		TEST(accesses_of_different_blocks_are_never_too_many),
+		TEST(others_are_left_out_and_counted),
 		TEST(blocks_are_told_apart),
 		TEST(one_side_serves_its_partners),
 		TEST(the_next_access_of_a_partner_counts),

@@ -1113,6 +1113,23 @@ static void in_one_superblock_too(void **state)
 	assert_int_equal(judge_put_and_taken(true)->lack, TRANSFER_NONE);
 }
 
+/* Of one of its instructions, there are executions of which nothing was asked. */
+static void a_pair_with_too_many_accesses_is_not_ordered(void **state)
+{
+	(void)state;
+	pairs.cells_left_out = 1;
+	assert_true(map_set(&pairs.left_out, READER, 1));
+	runs(1);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, WRITER, 1, 1, 1);
+	cell(2, READER, 4, 4, 1);
+	assert_int_equal(judge()->lack, TRANSFER_LOST);
+}
+
 static void registers_are_tracked_in_their_window(void **state)
 {
 	(void)state;
@@ -1171,6 +1188,7 @@ int main(void)
 		TEST(executions_without_a_cell_count),
 		TEST(but_those_of_other_blocks_do_not),
 		TEST(of_a_crowded_granule_executions_are_lost),
+		TEST(a_pair_with_too_many_accesses_is_not_ordered),
 		TEST(a_pair_is_ordered_in_all_recordings),
 		TEST(a_second_use_by_another_pointer_is_asked_for),
 		TEST(it_may_have_been_in_a_variable_before),
