@@ -85,6 +85,9 @@ complete -c racewatch -n '__fish_seen_subcommand_from run' -s h -l help -d 'Prin
 complete -c racewatch -n '__fish_seen_subcommand_from run' -s V -l version -d 'Print the version'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -a '(__racewatch_program)'
 
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l name -x -d 'Processes whose name matches'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l unit -x -d 'Processes of a unit of systemd'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l cgroup -x -d 'Processes of a control group'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l seed -x -d 'Number that the choices are made from'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l effort -x -a 'low normal high' -d 'How much is spent on the watching'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l overhead -x -d 'Share of time that may be lost'

@@ -33,7 +33,7 @@ LONG=${RACEWATCH_TEST_LONG:-}
 work=$(mktemp -d "${TMPDIR:-/tmp}/racewatch-test.XXXXXX") || exit 99
 # nothing of other scripts is known, nor kept
 export XDG_CACHE_HOME=$work/cache
-unset RACEWATCH_CACHE
+unset RACEWATCH_CACHE RACEWATCH_OPTIONS
 lib_began=${EPOCHREALTIME/[.,]/} # us
 test_turn=${RACEWATCH_TEST_TURN:-$((EPOCHSECONDS / 86400))}
 lib_shares=0

@@ -395,6 +395,22 @@ struct error *options_parse(const struct option_table *table, int argc,
 	return NULL;
 }
 
+const struct option_def *options_find(const struct option_table *table,
+				      const char *word)
+{
+	size_t length = strcspn(word, "=");
+	struct option_row row;
+
+	for (size_t i = 0; option_row(table, i, &row); i++) {
+		if ((strncmp(row.def->name, word, length) == 0 &&
+		     !row.def->name[length]) ||
+		    (row.def->letter && word[0] == '-' &&
+		     word[1] == row.def->letter))
+			return row.def;
+	}
+	return NULL;
+}
+
 void options_release(const struct option_table *table, void *options)
 {
 	struct option_row row;

@@ -106,6 +106,13 @@ struct error *options_parse(const struct option_table *table, int argc,
 			    char **argv, void *options, struct vec *of_runs,
 			    int *ret_first);
 
+/*
+ * The option that a word like "--stall", "--stall=1ms" or "-v" is of; its name is not
+ * abbreviated. NULL: the table has none.
+ */
+const struct option_def *options_find(const struct option_table *table,
+				      const char *word);
+
 /* Free the lists in *options, which are empty and usable afterwards. */
 void options_release(const struct option_table *table, void *options);
 

@@ -10,15 +10,17 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/rights.h"
+#include "base/strbuf.h"
 #include "cmd/watch.h"
 #include "doctor/checks.h"
+#include "doctor/choose.h"
 #include "doctor/pid.h"
 #include "doctor/refusal.h"
 #include "sys/pidref.h"
 
 static const struct option_table attach_table = {
 	.command = "attach",
-	.synopsis = "[options] PID...",
+	.synopsis = "[options] [PID...]",
 	.summary = "Watch running processes and report their data races.",
 	.parts = watch_attach_parts,
 };
@@ -32,58 +34,120 @@ static bool attach_has(const struct vec *pids, int pid)
 	return false;
 }
 
+/* How a process was named: some of several may be left out. */
+enum attach_named { ATTACH_ALONE, ATTACH_ONE_OF, ATTACH_CHOSEN };
+
+/* Its reason is told, and no error. */
+static struct error *attach_leave_out(struct error *err)
+{
+	log_note("%s; it is left out", error_message(err));
+	error_free(err);
+	return NULL;
+}
+
 /*
  * The process is held before it is looked at, so that what is found out is of
  * the one that is then watched. Of several, as from pidof(1), some may have
- * ended by now.
+ * ended by now; of those that were chosen, some may not be watched.
  */
 static struct error *attach_process(struct watch_options *options,
-				    struct vec *held, int pid, bool several)
+				    struct vec *held, int pid,
+				    enum attach_named named)
 {
 	struct pidref process;
 	struct error *err;
 
 	pid = pid_resolve(pid);
 	if (attach_has(&options->pids, pid)) {
-		log_note("process %d is given more than once", pid);
+		if (named != ATTACH_CHOSEN)
+			log_note("process %d is given more than once", pid);
 		return NULL;
 	}
 	err = pidref_open(pid, &process);
-	if (err == error_gone && several) {
+	if (err == error_gone && named != ATTACH_ALONE) {
 		log_note("process %d has ended; it is left out", pid);
 		return NULL;
 	}
 	if (err)
 		return refusal_explain(err, pid);
-	if (!vec_push(held, &process)) {
+	err = checks_refuse_process(pid);
+	if (!err && (!vec_reserve(held, held->count + 1) ||
+		     !vec_push(&options->pids, &pid)))
+		err = error_nomem;
+	if (err) {
 		pidref_close(&process);
-		return error_nomem;
+		return named == ATTACH_CHOSEN && err != error_nomem
+			       ? attach_leave_out(err)
+			       : err;
 	}
-	if (!vec_push(&options->pids, &pid))
-		return error_nomem;
-	return checks_refuse_process(pid);
+	vec_push(held, &process);
+	return NULL;
+}
+
+static struct error *attach_given(char *const *operands,
+				  struct watch_options *options,
+				  struct vec *held)
+{
+	struct error *err = NULL;
+	int pid;
+
+	/* a wrong word is told before anything is done */
+	for (size_t i = 0; !err && operands[i]; i++)
+		err = pid_parse(operands[i], &pid);
+	for (size_t i = 0; !err && operands[i]; i++) {
+		err = pid_parse(operands[i], &pid);
+		if (!err)
+			err = attach_process(options, held, pid,
+					     operands[1] ? ATTACH_ONE_OF
+							 : ATTACH_ALONE);
+	}
+	return err;
+}
+
+static struct error *attach_chosen(struct watch_options *options,
+				   struct vec *held)
+{
+	struct vec chosen = VEC_INIT(int);
+	struct error *err = choice_find(&options->choice, &chosen);
+
+	for (size_t i = 0; !err && i < chosen.count; i++)
+		err = attach_process(options, held,
+				     *(const int *)vec_at(&chosen, i),
+				     ATTACH_CHOSEN);
+	vec_deinit(&chosen);
+	return err;
+}
+
+static void attach_tell_chosen(const struct vec *pids)
+{
+	struct strbuf text = { 0 };
+
+	for (size_t i = 0; i < pids->count; i++)
+		strbuf_addf(&text, "%s%d", i ? ", " : "",
+			    *(const int *)vec_at(pids, i));
+	log_note("chosen: %s", strbuf_text(&text));
+	strbuf_deinit(&text);
 }
 
 static struct error *attach_processes(char *const *operands,
 				      struct watch_options *options,
 				      struct vec *held)
 {
-	struct error *err = NULL;
+	bool chooses = choice_is_made(&options->choice);
+	struct error *err;
 
-	if (!operands[0])
+	if (!operands[0] && !chooses)
 		return error_create(ERROR_USAGE, "no process is given");
-	/* a wrong word is told before anything is done */
-	for (size_t i = 0; !err && operands[i]; i++)
-		err = pid_parse(operands[i], &options->pid);
-	for (size_t i = 0; !err && operands[i]; i++) {
-		err = pid_parse(operands[i], &options->pid);
-		if (!err)
-			err = attach_process(options, held, options->pid,
-					     operands[1] != NULL);
-	}
+	err = attach_given(operands, options, held);
+	if (!err && chooses)
+		err = attach_chosen(options, held);
 	if (!err && options->pids.count == 0)
-		err = error_create(ERROR_REFUSED,
-				   "all of these processes have ended");
+		err = error_create(
+			ERROR_REFUSED,
+			chooses ? "none of these processes can be watched"
+				: "all of these processes have ended");
+	if (!err && chooses)
+		attach_tell_chosen(&options->pids);
 	if (!err) {
 		options->pid = *(const int *)vec_at(&options->pids, 0);
 		options->held = held->items;

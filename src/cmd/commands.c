@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "cmd/defaults.h"
 
 const struct command *const commands[] = {
 	&command_run,	&command_attach,  &command_sweep,
@@ -70,6 +71,20 @@ static const struct command *command_find(const char *name)
 	return NULL;
 }
 
+static struct error *run_command(const struct command *command, int argc,
+				 char **argv, int *ret_status)
+{
+	struct defaults defaults;
+	struct error *err =
+		defaults_read(command, commands, argc, argv, &defaults);
+
+	if (!err)
+		err = command->run((int)defaults.argv.count - 1,
+				   defaults.argv.items, ret_status);
+	defaults_deinit(&defaults);
+	return err;
+}
+
 struct error *commands_main(int argc, char **argv,
 			    const struct command **ret_command, int *ret_status)
 {
@@ -99,5 +114,5 @@ struct error *commands_main(int argc, char **argv,
 		return error_create(ERROR_USAGE, "unknown command: %s",
 				    argv[first]);
 	*ret_command = command;
-	return command->run(argc - first, argv + first, ret_status);
+	return run_command(command, argc - first, argv + first, ret_status);
 }

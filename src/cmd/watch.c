@@ -100,9 +100,32 @@ static const struct option_def watch_start_defs[] = {
 	  .offset = AT(timeout_ns) },
 };
 
+/* What needs processes that run already. */
+static const struct option_def watch_choice_defs[] = {
+	{ .name = "--name",
+	  .arg = "GLOB",
+	  .help = "watch the processes whose name, or that of the executable's "
+		  "file, matches",
+	  .type = OPTION_STRING,
+	  .offset = AT(choice.name) },
+	{ .name = "--unit",
+	  .arg = "SERVICE",
+	  .help = "watch the processes of this unit of systemd",
+	  .type = OPTION_STRING,
+	  .offset = AT(choice.unit) },
+	{ .name = "--cgroup",
+	  .arg = "PATH",
+	  .help = "watch the processes of this control group and of those "
+		  "below it",
+	  .type = OPTION_STRING,
+	  .offset = AT(choice.cgroup) },
+};
+
 static const struct option_group watch_group = OPTION_GROUP(watch_defs);
 static const struct option_group watch_start_group =
 	OPTION_GROUP(watch_start_defs);
+static const struct option_group watch_choice_group =
+	OPTION_GROUP(watch_choice_defs);
 
 #define WATCH_PARTS                                                            \
 	{ &effort_group, AT(common.effort) },                                  \
@@ -127,6 +150,7 @@ const struct option_part watch_run_parts[] = {
 
 const struct option_part watch_attach_parts[] = {
 	WATCH_PARTS,
+	{ &watch_choice_group, 0 },
 	{ NULL, 0 },
 };
 

@@ -13,6 +13,7 @@
 #include "base/options.h"
 #include "base/vec.h"
 #include "cmd/groups.h"
+#include "doctor/choose.h"
 
 struct error;
 struct pidref;
@@ -31,6 +32,7 @@ struct watch_options {
 	const char *state, *on_race, *debug;
 	bool halt_on_race, verbose;
 	struct vec places; /* of struct where: --at, parsed */
+	struct choice choice; /* of attach alone */
 };
 
 /* The parts of run and of attach. */
