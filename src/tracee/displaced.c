@@ -31,6 +31,8 @@ enum {
 	AREA_SIZE = 64 * PAGE,
 	/* nothing else is so near to an area */
 	AREA_GAP = 16 * PAGE,
+	/* nor a stack that the kernel enlarges: its stack_guard_gap */
+	AREA_GUARD = 256 * PAGE,
 	/* no address below it can be mapped (mmap_min_addr) */
 	AREA_LOWEST = 16 * PAGE,
 	/* an area is no farther from an instruction: half of what rip reaches */
@@ -45,29 +47,44 @@ _Static_assert((int)PLACE_SIZE >= (int)RELOCATE_SIZE, "a place holds a copy");
 
 /* --- memory for copies --- */
 
-/* Free memory below the address; 0: there is none. */
-static uint64_t area_find_gap(struct mappings *mappings, uint64_t address)
+/*
+ * How far below the mapping an area is. One that may be a stack (MAP_GROWSDOWN)
+ * grows up to the limit, and never so near to something else as AREA_GUARD.
+ */
+static uint64_t area_distance(const struct mapping *above, uint64_t stack_max)
 {
-	const uint64_t size = AREA_SIZE + 2 * AREA_GAP;
+	bool may_grow = above->inode == 0 && (above->access & MAPPING_WRITE) &&
+			!(above->access & MAPPING_SHARED);
+
+	return may_grow ? stack_max + AREA_GUARD : AREA_GAP;
+}
+
+/* Free memory below the address. */
+static struct error *area_find_gap(struct mappings *mappings, uint64_t address,
+				   uint64_t stack_max, uint64_t *ret)
+{
 	uint64_t end = address & ~(uint64_t)(PAGE - 1);
+	uint64_t size = AREA_GAP + AREA_SIZE + AREA_GAP;
 
 	for (int i = 0; i < AREA_TRIES && end > AREA_LOWEST + size &&
-			address - end < AREA_REACH - size;
+			address - end + size < AREA_REACH;
 	     i++) {
 		struct mapping mapping;
 		bool found = false;
 		struct error *err =
 			mappings_find(mappings, end - size, &mapping, &found);
 
-		if (err) {
-			error_free(err);
-			return 0;
+		if (err)
+			return err;
+		if (!found || mapping.start >= end) {
+			*ret = end - size + AREA_GAP;
+			return NULL;
 		}
-		if (!found || mapping.start >= end)
-			return end - size + AREA_GAP;
 		end = mapping.start;
+		size = AREA_GAP + AREA_SIZE +
+		       area_distance(&mapping, stack_max);
 	}
-	return 0;
+	return error_create(ERROR_OTHER, "there is no room near it");
 }
 
 static struct error *area_map(struct thread *thread, uint64_t start)
@@ -83,31 +100,53 @@ static struct error *area_map(struct thread *thread, uint64_t start)
 				     start, AREA_SIZE);
 }
 
-/* What an area takes of it the program might need later. */
-static bool area_is_limited(const struct thread *thread)
+static struct error *area_limit(const struct thread *thread, int resource,
+				uint64_t *ret)
 {
 	struct rlimit limit;
 
-	return prlimit(thread->process->pid, RLIMIT_AS, NULL, &limit) < 0 ||
-	       limit.rlim_cur != RLIM_INFINITY;
+	if (prlimit(thread->process->pid, resource, NULL, &limit) == 0) {
+		*ret = limit.rlim_cur;
+		return NULL;
+	}
+	return errno == ESRCH ? error_gone
+			      : error_os(errno, "its limits cannot be read");
+}
+
+/* What an area takes of its address space the program might need later. */
+static struct error *area_limits(const struct thread *thread,
+				 uint64_t *ret_stack_max)
+{
+	uint64_t most = 0, stack = 0;
+	struct error *err = area_limit(thread, RLIMIT_AS, &most);
+
+	if (!err)
+		err = area_limit(thread, RLIMIT_STACK, &stack);
+	if (!err && most != RLIM_INFINITY)
+		err = error_create(ERROR_REFUSED,
+				   "its address space has a limit");
+	if (!err)
+		*ret_stack_max = stack < AREA_REACH ? stack : AREA_REACH;
+	return err;
 }
 
 static struct error *area_create(struct thread *thread, uint64_t near)
 {
 	struct addrspace *space = thread->process->space;
 	struct displaced_area area = { 0 };
+	uint64_t stack_max = 0;
 	struct error *err;
 
 	if (!identity_has_no_filter(thread->tid) ||
 	    trace_dispatches(thread->tid))
 		return error_create(ERROR_REFUSED,
 				    "it has a filter of system calls");
-	if (area_is_limited(thread))
-		return error_create(ERROR_REFUSED,
-				    "its address space has a limit");
-	area.start = area_find_gap(&space->mappings, near);
-	if (area.start == 0)
-		return error_create(ERROR_OTHER, "there is no room near it");
+	err = area_limits(thread, &stack_max);
+	if (!err)
+		err = area_find_gap(&space->mappings, near, stack_max,
+				    &area.start);
+	if (err)
+		return err;
 	/* room for it first: what is mapped is known */
 	if (!vec_reserve(&space->displaced.areas,
 			 space->displaced.areas.count + 1))

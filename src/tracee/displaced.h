@@ -7,7 +7,8 @@
  * - The memory is mapped by the program, once in an address space for thousands of
  *   instructions: a system call that a stopped thread is made to execute, unless
  *   it has a filter for those (seccomp(2)), which may kill it. It is near the code,
- *   for operands that are relative to rip, private, and never written by the program.
+ *   for operands that are relative to rip, private, never written by the program, and
+ *   below any place that a stack (MAP_GROWSDOWN) may still grow to.
  * - A copy is written before the first thread gets there, and compared before each
  *   next one: the program may have mapped something else in its place.
  * - At every stop the thread is back at the original, or behind it: the program,

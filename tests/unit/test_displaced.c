@@ -494,6 +494,39 @@ static void a_program_without_room_is_told(void **state)
 	driven_end(driven);
 }
 
+enum { STACK = 16 * PAGE, STACK_GROWN = 512 * PAGE };
+
+/* A stack that the kernel enlarges, just below the program; then it is used. */
+static void work_stack(struct arena *arena, struct lane *lane)
+{
+	extern const char __executable_start;
+	const char *end = &__executable_start - STACK;
+	volatile char *stack = (volatile char *)(uintptr_t)end;
+
+	if (lane->done == 0 &&
+	    mmap((void *)stack, STACK, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN |
+			 MAP_FIXED_NOREPLACE,
+		 -1, 0) != stack)
+		_exit(1);
+	work_write(arena, lane);
+	for (int i = PAGE; lane->done > 0 && i <= STACK_GROWN; i += PAGE)
+		stack[-i] = 1;
+}
+
+static void a_stack_below_the_program_can_grow(void **state)
+{
+	struct driven *driven = start(work_stack, 1, NULL);
+
+	(void)state;
+	arm(driven, site_write);
+	pass_once(driven, 0);
+	assert_int_equal(space_of(driven)->displaced.areas.count, 1);
+	pass_once(driven, 0);
+	assert_int_equal(child_plan.arena->data[0], 2);
+	driven_end(driven);
+}
+
 /* Something else is where the copy was. */
 static void work_replace(struct arena *arena, struct lane *lane)
 {
@@ -648,6 +681,7 @@ int main(void)
 		cmocka_unit_test(letting_go_leaves_nobody_there),
 		cmocka_unit_test(a_program_with_a_filter_is_left_alone),
 		cmocka_unit_test(a_program_without_room_is_told),
+		cmocka_unit_test(a_stack_below_the_program_can_grow),
 		cmocka_unit_test(what_the_program_has_mapped_is_not_executed),
 		cmocka_unit_test(children_do_what_they_should),
 		cmocka_unit_test(a_restartable_sequence_is_not_left),
