@@ -54,7 +54,7 @@ struct displaced_area {
 
 struct displaced_places {
 	struct vec areas; /* of struct displaced_area */
-	struct map copies; /* address to that of its copy; 0: it has none */
+	struct map copies; /* address to that of its copy */
 	bool refused; /* there is no more memory for them */
 };
 

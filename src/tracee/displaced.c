@@ -179,6 +179,19 @@ static struct displaced_area *area_find(const struct displaced_places *places,
 	return NULL;
 }
 
+/* The one that the place is in; NULL: the program has it now. */
+static const struct displaced_area *
+area_of(const struct displaced_places *places, uint64_t place)
+{
+	for (size_t i = 0; i < places->areas.count; i++) {
+		const struct displaced_area *area = vec_at(&places->areas, i);
+
+		if (place - area->start < AREA_SIZE)
+			return area;
+	}
+	return NULL;
+}
+
 /* Is the memory what was mapped? The program may have mapped something else. */
 static bool area_is_ours(struct addrspace *space,
 			 const struct displaced_area *area)
@@ -248,44 +261,6 @@ static bool copy_make(const struct wire_site *site, uint64_t place,
 	return relocate(&site->insn, site->bytes, site->address, place, bytes);
 }
 
-/* Write a copy into the area. Returns where it is; 0: there is none. */
-static uint64_t copy_write(struct thread *thread, struct displaced_area *area,
-			   const struct wire_site *site)
-{
-	struct addrspace *space = thread->process->space;
-	uint64_t place = area->start + (uint64_t)area->used * PLACE_SIZE;
-	uint8_t bytes[RELOCATE_SIZE];
-
-	if (!copy_make(site, place, bytes) || !area_is_ours(space, area) ||
-	    !thread_ok(thread, memory_write_text(&space->memory, thread->tid,
-						 place, bytes, sizeof(bytes))))
-		return 0;
-	area->used++;
-	return place;
-}
-
-/* Where the copy of the site's instruction is; 0: there is none. */
-static uint64_t copy_find(struct tracees *tracees, struct thread *thread,
-			  const struct wire_site *site)
-{
-	struct displaced_places *places = &thread->process->space->displaced;
-	const uint64_t *known = map_get(&places->copies, site->address);
-	uint8_t bytes[RELOCATE_SIZE];
-	struct displaced_area *area;
-	uint64_t place = 0;
-
-	if (known)
-		return *known;
-	/* can it be copied at all? */
-	if (copy_make(site, site->address, bytes)) {
-		area = area_for(tracees, thread, site->address);
-		if (!area)
-			return 0;
-		place = copy_write(thread, area, site);
-	}
-	return map_set(&places->copies, site->address, place) ? place : 0;
-}
-
 /* Is the copy there still, and one of what the site is now? */
 static bool copy_is_good(const struct addrspace *space,
 			 const struct wire_site *site, uint64_t place)
@@ -298,6 +273,81 @@ static bool copy_is_good(const struct addrspace *space,
 	error_free(memory_read(&space->memory, place, bytes, sizeof(bytes),
 			       &size));
 	return size == sizeof(bytes) && memcmp(wanted, bytes, size) == 0;
+}
+
+/* The program has something else there: no more memory of it is taken. */
+static void area_lose(struct tracees *tracees, struct thread *thread,
+		      const struct displaced_area *area)
+{
+	struct vec *areas = &thread->process->space->displaced.areas;
+	size_t i = (size_t)(area - (const struct displaced_area *)areas->items);
+
+	vec_remove_swap(areas, i);
+	area_note(tracees, thread,
+		  error_create(ERROR_OTHER,
+			       "it has mapped something else there"));
+}
+
+static bool copy_write(struct tracees *tracees, struct thread *thread,
+		       const struct displaced_area *area,
+		       const struct wire_site *site, uint64_t place)
+{
+	struct addrspace *space = thread->process->space;
+	uint8_t bytes[RELOCATE_SIZE];
+
+	if (!copy_make(site, place, bytes))
+		return false;
+	if (!area_is_ours(space, area)) {
+		area_lose(tracees, thread, area);
+		return false;
+	}
+	return thread_ok(thread,
+			 memory_write_text(&space->memory, thread->tid, place,
+					   bytes, sizeof(bytes)));
+}
+
+/* Where a new copy of the site's instruction is; 0: there is none. */
+static uint64_t copy_add(struct tracees *tracees, struct thread *thread,
+			 const struct wire_site *site)
+{
+	struct displaced_places *places = &thread->process->space->displaced;
+	struct displaced_area *area = area_for(tracees, thread, site->address);
+	uint64_t place;
+
+	if (!area)
+		return 0;
+	place = area->start + (uint64_t)area->used * PLACE_SIZE;
+	if (!copy_write(tracees, thread, area, site, place) ||
+	    !map_set(&places->copies, site->address, place))
+		return 0;
+	area->used++;
+	return place;
+}
+
+/*
+ * Where the copy of the site's instruction is; 0: there is none. One of what was
+ * there before, as when another library is loaded there, is written anew.
+ */
+static uint64_t copy_find(struct tracees *tracees, struct thread *thread,
+			  const struct wire_site *site)
+{
+	struct addrspace *space = thread->process->space;
+	const uint64_t *known =
+		map_get(&space->displaced.copies, site->address);
+	const struct displaced_area *area;
+	uint8_t bytes[RELOCATE_SIZE];
+	uint64_t place;
+
+	if (known && copy_is_good(space, site, *known))
+		return *known;
+	/* can it be copied at all? */
+	if (!copy_make(site, site->address, bytes))
+		return 0;
+	area = known ? area_of(&space->displaced, *known) : NULL;
+	if (!area)
+		return copy_add(tracees, thread, site);
+	place = *known;
+	return copy_write(tracees, thread, area, site, place) ? place : 0;
 }
 
 /* --- threads --- */
@@ -398,10 +448,6 @@ bool displaced_begin(struct tracees *tracees, struct thread *thread,
 	copy = copy_find(tracees, thread, site);
 	if (copy == 0)
 		return false;
-	if (!copy_is_good(space, site, copy)) {
-		map_set(&space->displaced.copies, site->address, 0);
-		return false;
-	}
 	thread->displaced.state = DISPLACED_DUE;
 	thread->displaced.address = site->address;
 	thread->displaced.copy = copy;

@@ -10,7 +10,7 @@
  *   for operands that are relative to rip, private, never written by the program, and
  *   below any place that a stack (MAP_GROWSDOWN) may still grow to.
  * - A copy is written before the first thread gets there, and compared before each
- *   next one: the program may have mapped something else in its place.
+ *   next one: where the program has mapped something else, no more is written.
  * - At every stop the thread is back at the original, or behind it: the program,
  *   its handlers and whoever looks at the thread never see the copy.
  *

@@ -556,6 +556,31 @@ static void what_the_program_has_mapped_is_not_executed(void **state)
 		assert_int_equal(hits, i);
 		assert_int_equal(child_plan.arena->data[0], i);
 	}
+	assert_int_equal(driven->note_count, 1);
+	driven_end(driven);
+}
+
+/* As when another library is loaded there: the memory is ours still. */
+static void what_is_no_copy_any_more_is_written_anew(void **state)
+{
+	static const uint8_t other[] = { 0x0f, 0x0b, 0x0f, 0x0b };
+	struct driven *driven = start(work_write, 1, NULL);
+	struct breakpoint *breakpoint = arm(driven, site_write);
+	const struct displaced_area *area;
+
+	(void)state;
+	pass_once(driven, 0);
+	area = vec_at(&space_of(driven)->displaced.areas, 0);
+	assert_ok(memory_write_text(&driven->memory, 0, area->start, other,
+				    sizeof(other)));
+	for (int i = 2; i < 5; i++) {
+		pass_halfway(driven, 0);
+		assert_true(breakpoint->armed);
+		driven_until(driven, lane_idle(0));
+		assert_int_equal(hits, i);
+		assert_int_equal(child_plan.arena->data[0], i);
+	}
+	assert_int_equal(area->used, 1);
 	driven_end(driven);
 }
 
@@ -683,6 +708,7 @@ int main(void)
 		cmocka_unit_test(a_program_without_room_is_told),
 		cmocka_unit_test(a_stack_below_the_program_can_grow),
 		cmocka_unit_test(what_the_program_has_mapped_is_not_executed),
+		cmocka_unit_test(what_is_no_copy_any_more_is_written_anew),
 		cmocka_unit_test(children_do_what_they_should),
 		cmocka_unit_test(a_restartable_sequence_is_not_left),
 		cmocka_unit_test(what_begins_a_sequence_has_no_copy),
