@@ -378,17 +378,13 @@ static bool displaced_read(const struct memory *memory, uint64_t address,
  * Does the instruction write to the thread's struct rseq? The kernel forgets a
  * sequence that is begun at the copy if it interrupts the thread there.
  */
-static bool displaced_begins_sequence(struct thread *thread,
-				      const struct wire_site *site,
+static bool displaced_begins_sequence(const struct wire_site *site,
+				      const struct x86_registers *regs,
 				      uint64_t rseq)
 {
 	struct mem_access accesses[X86_OPERANDS_MAX];
-	struct x86_registers regs;
-	int count;
+	int count = effective_accesses(&site->insn, regs, accesses);
 
-	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
-		return true;
-	count = effective_accesses(&site->insn, &regs, accesses);
 	for (int i = 0; i < count; i++) {
 		if ((accesses[i].kind & ACCESS_WRITE) &&
 		    accesses[i].address < rseq + RSEQ_SIZE &&
@@ -404,7 +400,8 @@ static bool displaced_begins_sequence(struct thread *thread,
  */
 static bool displaced_in_sequence(struct tracees *tracees,
 				  struct thread *thread,
-				  const struct wire_site *site)
+				  const struct wire_site *site,
+				  const struct x86_registers *regs)
 {
 	const struct memory *memory = &thread->process->space->memory;
 	struct rseq_sequence sequence;
@@ -417,7 +414,7 @@ static bool displaced_in_sequence(struct tracees *tracees,
 	}
 	if (rseq == 0)
 		return false;
-	if (displaced_begins_sequence(thread, site, rseq) ||
+	if (displaced_begins_sequence(site, regs, rseq) ||
 	    !displaced_read(memory, rseq + RSEQ_SEQUENCE, &place,
 			    sizeof(place)))
 		return true;
@@ -428,7 +425,8 @@ static bool displaced_in_sequence(struct tracees *tracees,
 }
 
 bool displaced_begin(struct tracees *tracees, struct thread *thread,
-		     const struct breakpoint *breakpoint)
+		     const struct breakpoint *breakpoint,
+		     const struct x86_registers *regs)
 {
 	const struct wire_site *site = &breakpoint->site;
 	struct addrspace *space = thread->process->space;
@@ -443,7 +441,7 @@ bool displaced_begin(struct tracees *tracees, struct thread *thread,
 		return false;
 	}
 	/* first: a system call of ours would leave it, too */
-	if (displaced_in_sequence(tracees, thread, site))
+	if (displaced_in_sequence(tracees, thread, site, regs))
 		return false;
 	copy = copy_find(tracees, thread, site);
 	if (copy == 0)

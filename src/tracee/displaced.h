@@ -29,11 +29,12 @@ struct tracees;
 struct x86_registers;
 
 /*
- * The thread, stopped in no call, is at the breakpoint: it is to execute a copy of
- * the instruction when it is resumed. False: there is none, nothing was changed.
+ * The thread, stopped in no call, is at the breakpoint with these registers: it is to
+ * execute a copy of the instruction when it is resumed. False: there is none, nothing was changed.
  */
 bool displaced_begin(struct tracees *tracees, struct thread *thread,
-		     const struct breakpoint *breakpoint);
+		     const struct breakpoint *breakpoint,
+		     const struct x86_registers *regs);
 
 /* The stopped thread is about to be resumed, with the signal thread.deliver. */
 void displaced_resuming(struct thread *thread);

@@ -194,10 +194,11 @@ void step_signalled(struct tracees *tracees, struct thread *thread, int signal)
 }
 
 void step_over_breakpoint(struct tracees *tracees, struct thread *thread,
-			  struct breakpoint *breakpoint)
+			  struct breakpoint *breakpoint,
+			  const struct x86_registers *regs)
 {
 	bool displaced = breakpoint->site.record &&
-			 displaced_begin(tracees, thread, breakpoint);
+			 displaced_begin(tracees, thread, breakpoint, regs);
 	struct step_over *over;
 
 	/* a rep instruction is stepped: each of its iterations is a hit */

@@ -271,7 +271,8 @@ static void event_hit(struct engine *engine, struct thread *thread,
 		return;
 	}
 	if (stays) {
-		step_over_breakpoint(&engine->core.tracees, thread, breakpoint);
+		step_over_breakpoint(&engine->core.tracees, thread, breakpoint,
+				     regs);
 		thread_resume(&engine->core.tracees, thread);
 		return;
 	}

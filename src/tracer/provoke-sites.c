@@ -81,7 +81,8 @@ void provoke_sites_pass(struct engine *engine, struct thread *thread,
 			const struct x86_registers *regs)
 {
 	if (engine->child) {
-		step_over_breakpoint(&engine->core.tracees, thread, breakpoint);
+		step_over_breakpoint(&engine->core.tracees, thread, breakpoint,
+				     regs);
 		return;
 	}
 	core_note(&engine->core, breakpoint_lift(thread->process->space,
