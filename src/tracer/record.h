@@ -3,11 +3,11 @@
  * A recording by breakpoints: each site has one from the program's first
  * instruction on, and each hit is told, with the bytes that it is about to access.
  * The breakpoint stays, and threads are stepped over it, until it has had
- * `executions' hits for each of the process's threads: then it is lifted, since a
- * hit costs the program some 50 us. When a thread is created, all are armed again,
- * for as many hits: what it executes first is seen, whatever others have done. Of
- * the first RECORD_BIRTHS threads of a program, since arming thousands of
- * breakpoints takes milliseconds.
+ * `executions' hits for each of the process's threads: then it is lifted, since
+ * each hit stops the thread (bench/record-breakpoints.txt has what that costs).
+ * When a thread is created, all are armed again, for as many hits: what it executes
+ * first is seen, whatever others have done. Of the first RECORD_BIRTHS threads of a
+ * program, since arming thousands of breakpoints takes milliseconds.
  *
  * While its process has one thread, a site has RECORD_ALONE times as many: the
  * executions of that thread are counted for as long as possible, and it can
