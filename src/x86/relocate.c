@@ -15,10 +15,11 @@ enum { JUMP_REL32 = 0xe9, EMMS = 0x77, DISPLACEMENT = 4 };
 /* ModRM without its reg field: an operand relative to rip */
 enum { MODRM_RIP_MASK = 0xc7, MODRM_RIP = 5 };
 
-/* Where ModRM is in an instruction that may be copied. */
+/* Where ModRM is in an instruction that may be copied, or would be. */
 struct shape {
 	bool allowed, has_modrm;
 	size_t modrm_at;
+	size_t immediate; /* bytes of it */
 };
 
 struct range {
@@ -62,7 +63,40 @@ static bool one_byte_group_allows(uint8_t opcode, uint8_t modrm)
 	}
 }
 
-static struct shape one_byte_shape(const uint8_t *bytes, size_t size, size_t at)
+static size_t one_byte_immediate(const struct prefixes *prefixes,
+				 uint8_t opcode, uint8_t modrm)
+{
+	static const struct range bytes[] = {
+		{ 0x6a, 0x6b }, { 0x80, 0x80 }, { 0x83, 0x83 }, { 0xa8, 0xa8 },
+		{ 0xb0, 0xb7 }, { 0xc0, 0xc1 }, { 0xc6, 0xc6 },
+	};
+	static const struct range words[] = {
+		{ 0x68, 0x69 }, { 0x81, 0x81 }, { 0xa9, 0xa9 },
+		{ 0xb8, 0xbf }, { 0xc7, 0xc7 },
+	};
+	bool wide = (prefixes->rex & REX_W) != 0;
+	size_t word = prefixes->operand16 && !wide ? 2 : 4;
+
+	if (opcode >= 0xa0 && opcode <= 0xa3) /* mov, by its address */
+		return prefixes->addr32 ? 4 : 8;
+	if (opcode >= 0xb8 && opcode <= 0xbf && wide) /* movabs */
+		return 8;
+	if (opcode == 0xc8) /* enter */
+		return 3;
+	/* test has one, the others of the group have none */
+	if ((opcode == 0xf6 || opcode == 0xf7) && (modrm >> 3 & 7) > 1)
+		return 0;
+	if (opcode == 0xf6 || (is_arithmetic(opcode) && (opcode & 7) == 4) ||
+	    RANGES_HOLD(bytes, opcode))
+		return 1;
+	return opcode == 0xf7 || (is_arithmetic(opcode) && (opcode & 7) == 5) ||
+			       RANGES_HOLD(words, opcode)
+		       ? word
+		       : 0;
+}
+
+static struct shape one_byte_shape(const struct prefixes *prefixes,
+				   const uint8_t *bytes, size_t size)
 {
 	static const struct range with_modrm[] = {
 		{ 0x63, 0x63 }, { 0x69, 0x69 }, { 0x6b, 0x6b }, { 0x80, 0x81 },
@@ -73,6 +107,7 @@ static struct shape one_byte_shape(const uint8_t *bytes, size_t size, size_t at)
 		{ 0x50, 0x5f }, { 0x68, 0x68 }, { 0x6a, 0x6a }, { 0x90, 0x99 },
 		{ 0x9c, 0xbf }, { 0xc8, 0xc9 }, { 0xd7, 0xd7 },
 	};
+	size_t at = prefixes->length;
 	struct shape shape = { .modrm_at = at + 1 };
 	uint8_t opcode = bytes[at];
 
@@ -84,6 +119,8 @@ static struct shape one_byte_shape(const uint8_t *bytes, size_t size, size_t at)
 	else
 		shape.allowed = is_arithmetic(opcode) ||
 				RANGES_HOLD(without, opcode);
+	shape.immediate = one_byte_immediate(prefixes, opcode,
+					     at + 1 < size ? bytes[at + 1] : 0);
 	return shape;
 }
 
@@ -109,6 +146,27 @@ static bool two_byte_allowed(uint8_t opcode)
 	return RANGES_HOLD(allowed, opcode);
 }
 
+static size_t vector_immediate(const struct vector_insn *insn)
+{
+	static const struct range all[] = { { 0x70, 0x73 },
+					    { 0xc2, 0xc2 },
+					    { 0xc4, 0xc6 } };
+	static const struct range legacy[] = { { 0xa4, 0xa4 },
+					       { 0xac, 0xac },
+					       { 0xba, 0xba } };
+
+	if (insn->map != 1)
+		return insn->map == 3;
+	if (RANGES_HOLD(all, insn->opcode))
+		return 1;
+	if (insn->vex)
+		return 0;
+	/* extrq, insertq of AMD */
+	if (insn->opcode == 0x78 && insn->prefix != 0)
+		return 2;
+	return RANGES_HOLD(legacy, insn->opcode);
+}
+
 static struct shape vector_shape(const struct prefixes *prefixes,
 				 const uint8_t *bytes, size_t size)
 {
@@ -128,6 +186,7 @@ static struct shape vector_shape(const struct prefixes *prefixes,
 	shape.has_modrm = insn.map != 1 ||
 			  (insn.vex ? insn.opcode != EMMS
 				    : two_byte_has_modrm(insn.opcode));
+	shape.immediate = vector_immediate(&insn);
 	return shape;
 }
 
@@ -142,7 +201,20 @@ static struct shape shape_of(const struct prefixes *prefixes,
 	if (first == BYTE_ESCAPE || first == BYTE_VEX2 || first == BYTE_VEX3 ||
 	    first == BYTE_EVEX)
 		return vector_shape(prefixes, bytes, size);
-	return one_byte_shape(bytes, size, prefixes->length);
+	return one_byte_shape(prefixes, bytes, size);
+}
+
+/* Are these all of its bytes, and no more? A part of it would do something else. */
+static bool is_whole(const struct prefixes *prefixes, const struct shape *shape,
+		     const uint8_t *bytes, size_t size)
+{
+	struct mem_operand operand;
+	size_t end = shape->modrm_at;
+
+	if (shape->has_modrm)
+		end = decode_modrm_address(prefixes, bytes, size, end,
+					   &operand);
+	return end > 0 && end + shape->immediate == size;
 }
 
 /* What the decoder says of it: is an operand relative to rip? */
@@ -195,7 +267,7 @@ bool relocate(const struct insn_access *insn, const uint8_t *bytes,
 		return false;
 	decode_prefixes(bytes, size, &prefixes);
 	shape = shape_of(&prefixes, bytes, size);
-	if (!shape.allowed || (shape.has_modrm && shape.modrm_at >= size))
+	if (!shape.allowed || !is_whole(&prefixes, &shape, bytes, size))
 		return false;
 	relative = shape.has_modrm &&
 		   (bytes[shape.modrm_at] & MODRM_RIP_MASK) == MODRM_RIP;

@@ -6,7 +6,8 @@
  * An operand that is relative to rip gets another displacement. Left out is what
  * depends on its address otherwise (calls, branches, system calls, traps), what
  * notes it (x87 instructions, for the handlers of their exceptions), and what is
- * not known to do neither.
+ * not known to do neither. The bytes decide, and how many they are: what the decoder
+ * says was sent by the front end, which the tracer does not believe (wire/sound.h).
  */
 #ifndef X86_RELOCATE_H
 #define X86_RELOCATE_H

@@ -314,6 +314,22 @@ static int widest(void)
 	return __builtin_cpu_supports("avx2") ? 1 : 0;
 }
 
+/* Whoever says another length would have a part of it executed, or more. */
+static void lengths_are_true(const struct insn_access *insn,
+			     const uint8_t *code)
+{
+	struct insn_access other = *insn;
+
+	for (other.length = 1; other.length <= X86_INSN_MAX; other.length++) {
+		if (other.length != insn->length &&
+		    relocate(&other, code, (uintptr_t)code, (uintptr_t)area,
+			     area))
+			fail_msg("%02x %02x %02x %02x %02x: %d bytes, not %d",
+				 code[0], code[1], code[2], code[3], code[4],
+				 other.length, insn->length);
+	}
+}
+
 static void copies_do_what_the_originals_do(void **state)
 {
 	struct machine machine[2];
@@ -327,6 +343,7 @@ static void copies_do_what_the_originals_do(void **state)
 
 		/* vpmaskmov and gathers are no sites, and copied all the same */
 		insn.refusal = X86_OK;
+		lengths_are_true(&insn, form->code);
 		if (!relocate(&insn, form->code, (uintptr_t)form->code,
 			      (uintptr_t)area, area))
 			fail_msg("form %td is not copied", form - form_first);
@@ -359,6 +376,7 @@ static void copies_have_the_same_operands(void **state)
 	     code + X86_INSN_MAX < etext; code += decode(code).length) {
 		struct insn_access insn = decode(code), copy;
 
+		lengths_are_true(&insn, code);
 		if (!relocate(&insn, code, (uintptr_t)code, (uintptr_t)area,
 			      area))
 			continue;
