@@ -7,7 +7,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -138,9 +142,32 @@ void object_append(struct object *owner, json_t *array, json_t *value)
 		owner->failed = true;
 }
 
+/* The size of a file that nobody else writes to; -1: it is none. */
+static off_t object_file_size(FILE *out)
+{
+	struct stat status;
+
+	return out != stdout && fstat(fileno(out), &status) == 0 &&
+			       S_ISREG(status.st_mode)
+		       ? status.st_size
+		       : -1;
+}
+
+/*
+ * Part of a line, as where the disk is full, is no record, and what is written
+ * behind it would be lost with it.
+ */
+static void object_take_back(FILE *out, off_t size)
+{
+	__fpurge(out);
+	if (size >= 0 && ftruncate(fileno(out), size) == 0)
+		fseeko(out, size, SEEK_SET);
+}
+
 struct error *object_write(struct object *record, FILE *out)
 {
 	json_t *object = object_end(record);
+	off_t size = object_file_size(out);
 	struct error *err = NULL;
 	char *text;
 
@@ -154,6 +181,8 @@ struct error *object_write(struct object *record, FILE *out)
 	errno = 0;
 	if (fputs(text, out) < 0 || putc('\n', out) < 0 || fflush(out) != 0)
 		err = error_os(errno ? errno : EIO, "write the report");
+	if (err)
+		object_take_back(out, size);
 	free(text);
 	return err;
 }

@@ -26,7 +26,10 @@ struct object object_begin(const char *type);
 /* The object, which the caller owns; NULL when out of memory. */
 json_t *object_end(struct object *record);
 
-/* Write a line at once, so that a crash leaves whole ones; ends the record. */
+/*
+ * Write a line at once, so that a crash leaves whole ones; ends the record. Of a line
+ * that did not fit, nothing is left in a file.
+ */
 struct error *object_write(struct object *record, FILE *out);
 
 /* Takes the value; NULL: out of memory. So do all that follow. */

@@ -14,6 +14,11 @@
 
 #include <jansson.h>
 
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "base/error.h"
 #include "report/crash.h"
 #include "report/run.h"
@@ -627,6 +632,44 @@ static void full_disk_is_an_error(void **state)
 	fclose(renderer.out);
 }
 
+static void write_summary(struct renderer *renderer, bool fits)
+{
+	struct run_summary summary = { .backend = "perf" };
+	struct error *err = render_json.summary(renderer, &summary);
+
+	assert_int_equal(err == NULL, fits);
+	error_free(err);
+}
+
+/* One byte of the second has room, and all but one. */
+static void a_record_that_does_not_fit_leaves_nothing(void **state)
+{
+	struct renderer renderer = { .ops = &render_json };
+	struct rlimit limit, before;
+	void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+	rlim_t size;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	renderer.out = tmpfile();
+	assert_non_null(renderer.out);
+	write_summary(&renderer, true);
+	size = (rlim_t)ftello(renderer.out);
+	limit = before;
+	for (rlim_t n = size + 1; n < 2 * size; n += size - 2) {
+		limit.rlim_cur = n;
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		write_summary(&renderer, false);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+		assert_int_equal(lseek(fileno(renderer.out), 0, SEEK_END),
+				 size);
+	}
+	write_summary(&renderer, true);
+	assert_int_equal(lseek(fileno(renderer.out), 0, SEEK_END), 2 * size);
+	fclose(renderer.out);
+	signal(SIGXFSZ, handler);
+}
+
 /* Fail each allocation in turn: error_nomem, and nothing half written. */
 static void no_memory_is_an_error(void **state)
 {
@@ -674,6 +717,7 @@ int main(void)
 		cmocka_unit_test(progress_of_a_hunt_is_of_runs_and_sides),
 		cmocka_unit_test(every_line_is_flushed),
 		cmocka_unit_test(full_disk_is_an_error),
+		cmocka_unit_test(a_record_that_does_not_fit_leaves_nothing),
 		cmocka_unit_test(no_memory_is_an_error),
 	};
 
