@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+
+/* For how long a FIFO without a reader is looked at again, and how often. */
+enum { READER_WAIT_MS = 2000, READER_LOOK_MS = 10 };
 
 struct outputfile_folder {
 	bool shared; /* others may make files in it */
@@ -39,12 +43,32 @@ static struct error *look_at_folder(const char *path,
 	return NULL;
 }
 
+static bool is_fifo(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+/* Its reader may have been started with us: "cat FIFO & racewatch -o FIFO". */
+static int open_patiently(const char *path, int flags)
+{
+	int fd = open(path, flags, 0666);
+
+	for (int ms = 0;
+	     fd < 0 && errno == ENXIO && ms < READER_WAIT_MS && is_fifo(path);
+	     ms += READER_LOOK_MS) {
+		poll(NULL, 0, READER_LOOK_MS);
+		fd = open(path, flags, 0666);
+	}
+	return fd;
+}
+
 static struct error *open_failed(const char *path, int code)
 {
 	struct stat status;
 
-	if (code == ENXIO && stat(path, &status) == 0 &&
-	    S_ISFIFO(status.st_mode))
+	if (code == ENXIO && is_fifo(path))
 		return error_create(ERROR_OTHER, "%s: nobody reads this FIFO",
 				    path);
 	if (code == ELOOP && lstat(path, &status) == 0 &&
@@ -90,11 +114,10 @@ struct error *outputfile_open(const char *path, enum outputfile_mode mode,
 
 	if (err)
 		return err;
-	fd = open(path,
-		  O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK |
-			  (appends ? O_APPEND : 0) |
-			  (folder.shared ? O_NOFOLLOW : 0),
-		  0666);
+	fd = open_patiently(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY |
+					  O_NONBLOCK |
+					  (appends ? O_APPEND : 0) |
+					  (folder.shared ? O_NOFOLLOW : 0));
 	if (fd < 0)
 		return open_failed(path, errno);
 	err = take_file(fd, path, mode, &folder);
