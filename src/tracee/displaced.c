@@ -193,18 +193,20 @@ area_of(const struct displaced_places *places, uint64_t place)
 }
 
 /* Is the memory what was mapped? The program may have mapped something else. */
-static bool area_is_ours(struct addrspace *space,
-			 const struct displaced_area *area)
+static struct error *area_is_ours(struct addrspace *space,
+				  const struct displaced_area *area, bool *ret)
 {
 	struct mapping mapping;
 	bool found = false;
 	struct error *err =
 		mappings_find(&space->mappings, area->start, &mapping, &found);
 
-	error_free(err);
-	return !err && found && mapping.start <= area->start &&
+	if (err)
+		return err;
+	*ret = found && mapping.start <= area->start &&
 	       mapping.end >= area->start + AREA_SIZE && mapping.inode == 0 &&
 	       mapping.access == (MAPPING_READ | MAPPING_EXECUTE);
+	return NULL;
 }
 
 /* Told once: there may be many processes of the kind. */
@@ -275,17 +277,16 @@ static bool copy_is_good(const struct addrspace *space,
 	return size == sizeof(bytes) && memcmp(wanted, bytes, size) == 0;
 }
 
-/* The program has something else there: no more memory of it is taken. */
+/* It cannot be used any more, and no other is mapped. */
 static void area_lose(struct tracees *tracees, struct thread *thread,
-		      const struct displaced_area *area)
+		      const struct displaced_area *area, struct error *err)
 {
 	struct vec *areas = &thread->process->space->displaced.areas;
 	size_t i = (size_t)(area - (const struct displaced_area *)areas->items);
 
-	vec_remove_swap(areas, i);
-	area_note(tracees, thread,
-		  error_create(ERROR_OTHER,
-			       "it has mapped something else there"));
+	if (err != error_gone)
+		vec_remove_swap(areas, i);
+	area_note(tracees, thread, err);
 }
 
 static bool copy_write(struct tracees *tracees, struct thread *thread,
@@ -294,16 +295,46 @@ static bool copy_write(struct tracees *tracees, struct thread *thread,
 {
 	struct addrspace *space = thread->process->space;
 	uint8_t bytes[RELOCATE_SIZE];
+	struct error *err;
+	bool ours = false;
 
 	if (!copy_make(site, place, bytes))
 		return false;
-	if (!area_is_ours(space, area)) {
-		area_lose(tracees, thread, area);
+	err = area_is_ours(space, area, &ours);
+	if (err) {
+		area_note(tracees, thread, err);
 		return false;
 	}
-	return thread_ok(thread,
-			 memory_write_text(&space->memory, thread->tid, place,
-					   bytes, sizeof(bytes)));
+	if (ours)
+		err = memory_write_text(&space->memory, thread->tid, place,
+					bytes, sizeof(bytes));
+	else
+		err = error_create(ERROR_OTHER,
+				   "it has mapped something else there");
+	if (err)
+		area_lose(tracees, thread, area, err);
+	return !err;
+}
+
+/* Is a thread on its way over the copy there? */
+static bool copy_is_used(const struct tracees *tracees,
+			 const struct addrspace *space, uint64_t place)
+{
+	for (size_t i = 0; i < tracees->processes.count; i++) {
+		const struct process *process = tracees_process_at(tracees, i);
+
+		for (size_t j = 0;
+		     process->space == space && j < process->threads.count;
+		     j++) {
+			const struct thread_displaced *displaced =
+				&process_thread(process, j)->displaced;
+
+			if (displaced->state == DISPLACED_AWAY &&
+			    displaced->copy == place)
+				return true;
+		}
+	}
+	return false;
 }
 
 /* Where a new copy of the site's instruction is; 0: there is none. */
@@ -326,7 +357,8 @@ static uint64_t copy_add(struct tracees *tracees, struct thread *thread,
 
 /*
  * Where the copy of the site's instruction is; 0: there is none. One of what was
- * there before, as when another library is loaded there, is written anew.
+ * there before, as when another library is loaded there, is written anew, and
+ * elsewhere while a thread may be executing it.
  */
 static uint64_t copy_find(struct tracees *tracees, struct thread *thread,
 			  const struct wire_site *site)
@@ -344,7 +376,7 @@ static uint64_t copy_find(struct tracees *tracees, struct thread *thread,
 	if (!copy_make(site, site->address, bytes))
 		return 0;
 	area = known ? area_of(&space->displaced, *known) : NULL;
-	if (!area)
+	if (!area || copy_is_used(tracees, space, *known))
 		return copy_add(tracees, thread, site);
 	place = *known;
 	return copy_write(tracees, thread, area, site, place) ? place : 0;

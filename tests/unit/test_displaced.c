@@ -514,9 +514,17 @@ static void work_stack(struct arena *arena, struct lane *lane)
 		stack[-i] = 1;
 }
 
+static void prepare_stack(void)
+{
+	struct rlimit limit = { .rlim_cur = 8 << 20, .rlim_max = 8 << 20 };
+
+	if (setrlimit(RLIMIT_STACK, &limit) != 0)
+		_exit(1);
+}
+
 static void a_stack_below_the_program_can_grow(void **state)
 {
-	struct driven *driven = start(work_stack, 1, NULL);
+	struct driven *driven = start(work_stack, 1, prepare_stack);
 
 	(void)state;
 	arm(driven, site_write);
@@ -581,6 +589,35 @@ static void what_is_no_copy_any_more_is_written_anew(void **state)
 		assert_int_equal(child_plan.arena->data[0], i);
 	}
 	assert_int_equal(area->used, 1);
+	driven_end(driven);
+}
+
+/* What another thread may be executing stays. */
+static void a_copy_in_use_is_not_written(void **state)
+{
+	static const uint8_t other[] = { 0x0f, 0x0b };
+	struct driven *driven = start(work_write, 2, NULL);
+	struct breakpoint *breakpoint = arm(driven, site_write);
+	const struct displaced_area *area;
+	uint8_t byte = 0;
+	size_t size;
+
+	(void)state;
+	pass_once(driven, 0);
+	area = vec_at(&space_of(driven)->displaced.areas, 0);
+	pass_halfway(driven, 0);
+	/* behind the instruction and the jump */
+	assert_ok(memory_write_text(&driven->memory, 0, area->start + 16, other,
+				    sizeof(other)));
+	pass_halfway(driven, 1);
+	assert_true(breakpoint->armed);
+	assert_ok(memory_read(&driven->memory, area->start + 16, &byte, 1,
+			      &size));
+	assert_int_equal(byte, other[0]);
+	assert_int_equal(area->used, 2);
+	driven_until(driven, lane_idle(0) && lane_idle(1));
+	assert_int_equal(hits, 3);
+	assert_int_equal(child_plan.arena->data[1], 1);
 	driven_end(driven);
 }
 
@@ -709,6 +746,7 @@ int main(void)
 		cmocka_unit_test(a_stack_below_the_program_can_grow),
 		cmocka_unit_test(what_the_program_has_mapped_is_not_executed),
 		cmocka_unit_test(what_is_no_copy_any_more_is_written_anew),
+		cmocka_unit_test(a_copy_in_use_is_not_written),
 		cmocka_unit_test(children_do_what_they_should),
 		cmocka_unit_test(a_restartable_sequence_is_not_left),
 		cmocka_unit_test(what_begins_a_sequence_has_no_copy),
