@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -142,7 +143,7 @@ void object_append(struct object *owner, json_t *array, json_t *value)
 		owner->failed = true;
 }
 
-/* The size of a file that nobody else writes to; -1: it is none. */
+/* The size of a file other than standard output; -1: it is none. */
 static off_t object_file_size(FILE *out)
 {
 	struct stat status;
@@ -155,12 +156,15 @@ static off_t object_file_size(FILE *out)
 
 /*
  * Part of a line, as where the disk is full, is no record, and what is written
- * behind it would be lost with it.
+ * behind it would be lost with it. Where others have written, all stays.
  */
-static void object_take_back(FILE *out, off_t size)
+static void object_take_back(FILE *out, off_t size, size_t length)
 {
+	off_t end = lseek(fileno(out), 0, SEEK_CUR);
+
 	__fpurge(out);
-	if (size >= 0 && ftruncate(fileno(out), size) == 0)
+	if (size >= 0 && end == object_file_size(out) &&
+	    end - size <= (off_t)length && ftruncate(fileno(out), size) == 0)
 		fseeko(out, size, SEEK_SET);
 }
 
@@ -182,7 +186,7 @@ struct error *object_write(struct object *record, FILE *out)
 	if (fputs(text, out) < 0 || putc('\n', out) < 0 || fflush(out) != 0)
 		err = error_os(errno ? errno : EIO, "write the report");
 	if (err)
-		object_take_back(out, size);
+		object_take_back(out, size, strlen(text) + 1);
 	free(text);
 	return err;
 }
