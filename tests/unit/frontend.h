@@ -249,25 +249,35 @@ static struct frontend *frontend_spawn(const struct tracer_config *config)
 	return frontend;
 }
 
-static inline struct frontend *frontend_start(const char *command,
-					      const char *backend)
+/* With what the configuration says of how it is watched. */
+static inline struct frontend *
+frontend_start_as(const char *command, const struct tracer_config *wanted)
 {
 	char number[16], lifeline[16];
 	char *argv[] = { (char *)command, (char *)"--child", number, lifeline,
 			 NULL };
-	const struct tracer_config config = {
-		.argv = argv,
-		.tracing.backend = backend,
-		.seed = 1,
-		.params = { .rate = 2000,
-			    .stall_max_ns = 20 * 1000 * 1000,
-			    .stretch_max = 1 },
+	struct tracer_config config = *wanted;
+
+	config.argv = argv;
+	config.seed = 1;
+	config.params = (struct wire_params){
+		.rate = 2000,
+		.stall_max_ns = 20 * 1000 * 1000,
+		.stretch_max = 1,
 	};
 
 	frontend_share_arena();
 	snprintf(number, sizeof(number), "%d", memory_fd);
 	snprintf(lifeline, sizeof(lifeline), "%d", tracee_lifeline());
 	return frontend_spawn(&config);
+}
+
+static inline struct frontend *frontend_start(const char *command,
+					      const char *backend)
+{
+	const struct tracer_config config = { .tracing.backend = backend };
+
+	return frontend_start_as(command, &config);
 }
 
 static inline struct frontend *frontend_attach(const int *pids, size_t count)
