@@ -88,14 +88,14 @@ static void explain_access(const struct check_context *context,
 			   "ptrace(2) is refused: it belongs to another user "
 			   "(%u; racewatch is %u)",
 			   (unsigned int)identity->uid, (unsigned int)own.uid);
-		check_advise_capability(ret, "", CHECK_PTRACE,
+		check_advise_capability(ret, "", CHECK_OTHERS,
 					", or run it as that user");
 	} else if (process_undumpable(context)) {
 		check_find(ret, CHECK_FAILED,
 			   "ptrace(2) is refused: it is not dumpable "
 			   "(prctl(PR_SET_DUMPABLE), or privileges gained or "
 			   "given up)");
-		check_advise_capability(ret, "", CHECK_PTRACE, "");
+		check_advise_capability(ret, "", CHECK_OTHERS, "");
 	} else if (identity->capabilities & ~own.capabilities) {
 		check_find(ret, CHECK_FAILED,
 			   "ptrace(2) is refused: it has capabilities that "

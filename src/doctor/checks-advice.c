@@ -19,6 +19,9 @@ static const struct {
 } capabilities[] = {
 	[CHECK_PTRACE] = { "SYS_PTRACE", "cap_sys_ptrace,cap_perfmon", 19,
 			   false },
+	[CHECK_OTHERS] = { "SYS_PTRACE",
+			   "cap_sys_ptrace,cap_dac_read_search,cap_perfmon", 19,
+			   false },
 	[CHECK_PERFMON] = { "PERFMON", "cap_sys_ptrace,cap_perfmon", 38, true },
 	[CHECK_RESTORE] = { "CHECKPOINT_RESTORE",
 			    "cap_sys_ptrace,cap_perfmon,"

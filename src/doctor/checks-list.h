@@ -52,7 +52,13 @@ struct error *checks_refuse(const struct check_entry *table, size_t count,
 			    struct check_context *context, const char *who);
 
 /* Capabilities that would help, checks-advice.c. */
-enum check_capability { CHECK_PTRACE, CHECK_PERFMON, CHECK_RESTORE };
+enum check_capability {
+	CHECK_PTRACE,
+	/* the same for a process whose /proc/PID/mem is not of our user */
+	CHECK_OTHERS,
+	CHECK_PERFMON,
+	CHECK_RESTORE,
+};
 
 /*
  * Set the remedy: how to get a capability that racewatch lacks, which root may

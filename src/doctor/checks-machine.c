@@ -120,7 +120,7 @@ static void look_capabilities(struct check_context *context, struct check *ret)
 			   (unsigned int)geteuid(),
 			   names.length ? "with " : "without capabilities",
 			   strbuf_text(&names));
-		check_advise_capability(ret, "for others: ", CHECK_PTRACE, "");
+		check_advise_capability(ret, "for others: ", CHECK_OTHERS, "");
 	}
 	strbuf_deinit(&names);
 }

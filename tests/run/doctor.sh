@@ -216,6 +216,12 @@ if [ "$(id -u)" -eq 0 ] && setpriv --bounding-set -all true; then
 	advised setpriv --reuid 65534 --regid 65534 --clear-groups
 	matches "a plain user may be root, or setcap" "$work/remedies" \
 		'run racewatch as root, or setcap cap_sys_ptrace'
+	caps=$(sed -n 's/.* setcap \([a-z_,]*\)+ep .*or run it as that.*/\1/p' \
+		"$work/remedies" | sed 's/cap_/+/g')
+	advised setpriv --reuid 65534 --regid 65534 --clear-groups \
+		--inh-caps "-all,$caps" --ambient-caps "-all,$caps"
+	is "with what it advises, root's process may be traced" \
+		"$(verdict access)" ok || diag_file "$work/out"
 	advised setpriv --reuid 65534 --regid 65534 --clear-groups \
 		--no-new-privs
 	is "with no_new_privs: not setcap" \
