@@ -30,7 +30,8 @@ struct x86_registers;
 
 /*
  * The thread, stopped in no call, is at the breakpoint with these registers: it is to
- * execute a copy of the instruction when it is resumed. False: there is none, nothing was changed.
+ * execute a copy of the instruction when it is resumed. False: there is none, nothing
+ * was changed.
  */
 bool displaced_begin(struct tracees *tracees, struct thread *thread,
 		     const struct breakpoint *breakpoint,

@@ -59,9 +59,9 @@ void step_resuming(struct tracees *tracees, struct thread *thread);
 void step_signalled(struct tracees *tracees, struct thread *thread, int signal);
 
 /*
- * Step the thread, at a persistent breakpoint with these registers, over it: the breakpoint
- * is lifted when the thread is resumed, and armed again when no thread steps
- * over it any more. Other threads that pass in between are missed; but that of a
+ * Step the thread, at a persistent breakpoint with these registers, over it: the
+ * breakpoint is lifted when the thread is resumed, and armed again when no thread
+ * steps over it any more. Other threads that pass in between are missed; but that of a
  * recording stays where that can be done (displaced.h). The caller resumes the
  * thread.
  */
