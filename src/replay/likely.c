@@ -106,12 +106,6 @@ void likely_add_thread(struct likely *likely, const struct x86_registers *regs)
 	}
 }
 
-bool likely_is_used(const struct x86_registers *regs, uint64_t page)
-{
-	return page == replay_page_of(regs->gpr[X86_RSP]) ||
-	       page == replay_page_of(regs->fs_base);
-}
-
 void likely_add_hints(struct likely *likely, const struct replay_hints *hints,
 		      int space)
 {

@@ -92,12 +92,6 @@ void likely_add(struct likely *likely, uint64_t address);
  */
 void likely_add_thread(struct likely *likely, const struct x86_registers *regs);
 
-/*
- * Does the thread have its stack pointer or its control block in the page? As long
- * as it is held, nobody takes that away.
- */
-bool likely_is_used(const struct x86_registers *regs, uint64_t page);
-
 /* Those that are pages of that address space. */
 void likely_add_hints(struct likely *likely, const struct replay_hints *hints,
 		      int space);

@@ -56,20 +56,8 @@ static void capture_sort(uint64_t *pages, size_t count)
 	}
 }
 
-/* Does a thread of the space, which is held, have its stack there? */
-static bool capture_keeps(const struct replay_capture *capture, int space,
-			  bool two, uint64_t page)
-{
-	for (int i = 0; i < REPLAY_THREADS; i++) {
-		if ((!two || i == space) &&
-		    likely_is_used(&capture->threads[i].regs, page))
-			return true;
-	}
-	return false;
-}
-
 /* Those from number `from' on. */
-static void capture_read(const struct memory *memory, int space, bool two,
+static void capture_read(const struct memory *memory, int space,
 			 struct likely *likely, size_t from,
 			 struct replay_capture *capture)
 {
@@ -83,8 +71,6 @@ static void capture_read(const struct memory *memory, int space, bool two,
 		pages[i] = (struct memory_page){
 			.address = likely->pages[from + i],
 			.bytes = capture->pages[capture->count + i],
-			.kept = capture_keeps(capture, space, two,
-					      likely->pages[from + i]),
 		};
 	memory_read_pages(memory, pages, count);
 	capture_compact(capture, space, pages, count);
@@ -158,14 +144,13 @@ static void capture_space(const struct memory *memory, struct capture *capture,
 		likely_add_hints(likely, raced, capture->space);
 	if (hints)
 		likely_add_hints(likely, hints, capture->space);
-	capture_read(memory, capture->space, capture->two, likely, read,
-		     capture->all);
+	capture_read(memory, capture->space, likely, read, capture->all);
 	for (int i = 0; i < CAPTURE_TRAILS && hints; i++) {
 		read = likely->count;
 		capture_follow(capture, hints);
 		if (likely->count == read)
 			return;
-		capture_read(memory, capture->space, capture->two, likely, read,
+		capture_read(memory, capture->space, likely, read,
 			     capture->all);
 	}
 }

@@ -119,8 +119,6 @@ static void written_find(struct orders_written *written,
 		written->pages[written->count] = (struct memory_page){
 			.address = page->address,
 			.bytes = written->bytes + written->count * REPLAY_PAGE,
-			/* an absent page of it is a signal, not a wait */
-			.kept = true,
 		};
 		written->count++;
 	}

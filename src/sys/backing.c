@@ -63,6 +63,9 @@ struct procmap_query_args {
 
 #define PROCMAP_QUERY_REQUEST _IOWR('f', 17, struct procmap_query_args)
 
+/* Of query_flags: this mapping or the next one. */
+enum { QUERY_COVERING_OR_NEXT = 0x10 };
+
 /*
  * File systems whose pages come from memory or from a device of this machine.
  * Of any other (fuse, nfs, cifs, 9p, ...) somebody must provide them.
@@ -299,4 +302,31 @@ void backing_destroy(struct backing *backing)
 	if (backing->maps >= 0)
 		close(backing->maps);
 	free(backing);
+}
+
+bool backing_range(struct backing *backing, uint64_t address,
+		   struct backing_range *ret)
+{
+	struct procmap_query_args query = {
+		.size = sizeof(query),
+		.query_flags = QUERY_COVERING_OR_NEXT,
+		.query_addr = address,
+	};
+
+	if (backing && !backing->opened)
+		backing_open(backing);
+	if (!backing || backing->maps < 0 || backing->no_query)
+		return false;
+	if (ioctl(backing->maps, PROCMAP_QUERY_REQUEST, &query) != 0) {
+		backing->no_query = errno != ENOENT && errno != ESRCH;
+		*ret = (struct backing_range){ address, UINT64_MAX, false };
+		return errno == ENOENT;
+	}
+	if (query.vma_start > address) {
+		*ret = (struct backing_range){ address, query.vma_start,
+					       false };
+		return true;
+	}
+	*ret = (struct backing_range){ query.vma_start, query.vma_end, true };
+	return query.inode == 0 && query.dev_major == 0 && query.dev_minor == 0;
 }

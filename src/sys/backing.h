@@ -53,4 +53,17 @@ bool backing_parse_mapping(const char *line, struct backing_mapping *ret);
 enum backing_kind backing_parse_mounts(const char *mounts, uint32_t dev_major,
 				       uint32_t dev_minor);
 
+/* Addresses from start up to end that have the same behind them. */
+struct backing_range {
+	uint64_t start, end;
+	bool mapped; /* private memory of no file; else nothing */
+};
+
+/*
+ * The range around the address, by one system call. False: a file or shared memory is
+ * behind it, or it is not known, as always before Linux 6.11.
+ */
+bool backing_range(struct backing *backing, uint64_t address,
+		   struct backing_range *ret);
+
 #endif

@@ -66,7 +66,7 @@ static void batch_read(const struct memory *memory, struct pages_batch *batch)
 static bool page_may_be_served(const struct memory *memory,
 			       const struct memory_page *page)
 {
-	return memory->fd >= 0 && !page->kept &&
+	return memory->fd >= 0 &&
 	       (page->private ||
 		backing_of(memory->backing, page->address) == BACKING_MEMORY);
 }
@@ -116,7 +116,8 @@ static void page_read_alone(const struct memory *memory,
 	size_t size = 0;
 	struct error *err;
 
-	if (backing_of(memory->backing, page->address) == BACKING_NONE)
+	if (page->nothing ||
+	    backing_of(memory->backing, page->address) == BACKING_NONE)
 		return;
 	err = memory_read(memory, page->address, page->bytes, PAGEMAP_PAGE,
 			  &size);
@@ -156,8 +157,8 @@ static struct pages_range range_of(const struct memory_page *pages,
  * near the first one. Those between are asked for in vain, which takes the kernel
  * less than another call, and not those around.
  */
-static void pages_look(const struct memory *memory, struct memory_page *pages,
-		       size_t count)
+static void pages_look_near(const struct memory *memory,
+			    struct memory_page *pages, size_t count)
 {
 	enum page_state states[PAGES_WINDOW];
 	struct pages_range range = range_of(pages, count);
@@ -170,8 +171,33 @@ static void pages_look(const struct memory *memory, struct memory_page *pages,
 		if (number < range.first || number > range.last)
 			continue;
 		pages[i].looked = true;
+		pages[i].nothing = false;
 		pages[i].absent = states[number - range.first] == PAGE_ABSENT;
 		pages[i].private = states[number - range.first] == PAGE_PRIVATE;
+	}
+}
+
+/*
+ * What has the first page behind it is asked, and so known of all pages there. Private
+ * memory is read through /proc/PID/mem, be it absent or not.
+ */
+static void pages_look(const struct memory *memory, struct memory_page *pages,
+		       size_t count)
+{
+	struct backing_range range;
+
+	if (memory->fd < 0 ||
+	    !backing_range(memory->backing, pages[0].address, &range)) {
+		pages_look_near(memory, pages, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (pages[i].address < range.start ||
+		    pages[i].address >= range.end)
+			continue;
+		pages[i].looked = true;
+		pages[i].nothing = pages[i].absent = !range.mapped;
+		pages[i].private = range.mapped;
 	}
 }
 

@@ -53,24 +53,21 @@ struct error *memory_read(const struct memory *memory, uint64_t address,
 struct memory_page {
 	uint64_t address; /* of its first byte */
 	uint8_t *bytes; /* of the caller: room for the whole page */
-	/*
-	 * It cannot disappear, as a held thread has its stack there, or no reader
-	 * ever waits for it: of the caller
-	 */
-	bool kept;
-	bool looked; /* absent and private are set */
+	bool looked; /* the next three are set */
+	bool nothing; /* is mapped there: it cannot be read */
 	bool absent; /* it was not in memory: to be read by itself */
-	bool private; /* it was, and is of no file */
+	/* it was, and is of no file; or it is private memory and may be absent */
+	bool private;
 	bool read; /* bytes are set */
 };
 
 /*
- * Read whole pages: get their states first, by one system call for those that are
- * near each other, then read by one for up to 64 those in memory for which nobody
- * could have to wait: kept ones, and those of files. The others take a system call
- * for those that follow each other, in the tracee and in `bytes', and are so in the
- * list; it takes 1 us for the first page, and a half for each further one. If a page
- * cannot be read, its `read' is false.
+ * Read whole pages: ask first what they are, by one system call for each mapping of
+ * private memory or gap between mappings, and by one for others that are near each
+ * other. Then read by one for up to 64 those in memory for which nobody could have to
+ * wait: those of files. The others take a system call for those that follow each other,
+ * in the tracee and in `bytes', and are so in the list; it takes 1 us for the first
+ * page, and a half for each further one. If a page cannot be read, its `read' is false.
  */
 void memory_read_pages(const struct memory *memory, struct memory_page *pages,
 		       size_t count);

@@ -113,6 +113,42 @@ static void mappings_of_a_process_are_told_apart(void **state)
 	close(file);
 }
 
+static void ranges_of_a_process_are_told(void **state)
+{
+	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	uint8_t *pages = mmap(NULL, 4 * PAGE, PROT_NONE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct backing *backing = backing_create(getpid());
+	struct backing_range range;
+
+	(void)state;
+	/* between others, so that neither end is another mapping's */
+	mmap(pages, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0);
+	munmap(pages + 2 * PAGE, PAGE);
+	mmap(pages + 3 * PAGE, PAGE, PROT_READ,
+	     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (!backing_range(backing, (uintptr_t)pages + PAGE + 1, &range))
+		skip();
+	assert_true(range.mapped);
+	assert_int_equal(range.start, (uintptr_t)pages + PAGE);
+	assert_int_equal(range.end, (uintptr_t)pages + 2 * PAGE);
+	assert_true(
+		backing_range(backing, (uintptr_t)pages + 2 * PAGE, &range));
+	assert_false(range.mapped);
+	assert_int_equal(range.start, (uintptr_t)pages + 2 * PAGE);
+	assert_int_equal(range.end, (uintptr_t)pages + 3 * PAGE);
+	assert_false(backing_range(backing, (uintptr_t)pages, &range));
+	assert_false(
+		backing_range(backing, (uintptr_t)pages + 3 * PAGE, &range));
+	assert_false(backing_range(NULL, (uintptr_t)pages + PAGE, &range));
+	/* behind the last mapping */
+	assert_true(backing_range(backing, UINT64_MAX - PAGE, &range));
+	assert_false(range.mapped);
+	backing_destroy(backing);
+	munmap(pages, 4 * PAGE);
+	close(file);
+}
+
 /* A folder with a file that is mapped to *ret, and with the processes. */
 static char *make_root(void **ret)
 {
@@ -184,6 +220,7 @@ int main(void)
 		cmocka_unit_test(a_device_without_a_mount_is_told),
 		cmocka_unit_test(a_mapping_has_a_device),
 		cmocka_unit_test(mappings_of_a_process_are_told_apart),
+		cmocka_unit_test(ranges_of_a_process_are_told),
 		cmocka_unit_test(
 			a_chroot_is_on_the_file_system_that_its_folder_is_on),
 	};

@@ -45,18 +45,6 @@ static void the_stack_and_the_control_block_are(void **state)
 	assert_true(has(&likely, 0x7f0000003000));
 }
 
-static void pages_that_a_held_thread_uses_stay(void **state)
-{
-	struct x86_registers regs = registers();
-
-	(void)state;
-	regs.gpr[X86_RAX] = 0x555500001234;
-	assert_true(likely_is_used(&regs, 0x7ffc00005000));
-	assert_true(likely_is_used(&regs, 0x7f0000003000));
-	assert_false(likely_is_used(&regs, 0x7ffc00004000));
-	assert_false(likely_is_used(&regs, 0x555500001000));
-}
-
 static void what_the_next_call_pushes_is(void **state)
 {
 	struct x86_registers regs = registers();
@@ -215,7 +203,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_stack_and_the_control_block_are),
-		cmocka_unit_test(pages_that_a_held_thread_uses_stay),
 		cmocka_unit_test(what_the_next_call_pushes_is),
 		cmocka_unit_test(registers_that_point_somewhere_are_once),
 		cmocka_unit_test(hints_are_added_and_the_newest_kept),

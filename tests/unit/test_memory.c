@@ -16,9 +16,10 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
+#include "sys/backing.h"
 #include "sys/memory.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, UNSERVED = 3 * PAGE };
 
 struct fixture {
 	uint32_t *ready;
@@ -244,7 +245,7 @@ static void memory_is_that_of_a_thread_that_lives(void **state)
 
 /*
  * Pages of this process whose faults nobody serves: who touches one waits for
- * ever. The first is there, if there is to be anything. NULL: not allowed.
+ * ever. The first and the third are there. NULL: not allowed.
  */
 static uint8_t *unserved_pages(int mode, bool shared, int *ret_faults)
 {
@@ -253,13 +254,13 @@ static uint8_t *unserved_pages(int mode, bool shared, int *ret_faults)
 	int file = shared ? memfd_create("pages", MFD_CLOEXEC) : -1;
 	uint8_t *pages;
 
-	assert_true(!shared || ftruncate(file, 2 * PAGE) == 0);
-	pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+	assert_true(!shared || ftruncate(file, UNSERVED) == 0);
+	pages = mmap(NULL, UNSERVED, PROT_READ | PROT_WRITE,
 		     shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, file,
 		     0);
-	pages[0] = 7;
+	pages[0] = pages[2 * PAGE] = 7;
 	*ret_faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
-	range.range = (struct uffdio_range){ (uintptr_t)pages, 2 * PAGE };
+	range.range = (struct uffdio_range){ (uintptr_t)pages, UNSERVED };
 	if (*ret_faults < 0 || ioctl(*ret_faults, UFFDIO_API, &api) ||
 	    ioctl(*ret_faults, UFFDIO_REGISTER, &range))
 		return NULL;
@@ -296,7 +297,7 @@ static void check_unserved(bool shared)
 	alarm(0);
 	close(faults);
 	memory_deinit(&memory);
-	munmap(pages, 2 * PAGE);
+	munmap(pages, UNSERVED);
 }
 
 static void a_page_that_must_be_served_is_not_read(void **state)
@@ -358,7 +359,7 @@ static void check_disappeared(bool shared)
 	alarm(0);
 	close(faults);
 	memory_deinit(&memory);
-	munmap(pages, 2 * PAGE);
+	munmap(pages, UNSERVED);
 }
 
 /* The thread that serves it may be held. */
@@ -367,6 +368,87 @@ static void a_page_that_disappears_is_not_waited_for(void **state)
 	(void)state;
 	check_disappeared(false);
 	check_disappeared(true);
+}
+
+/* As before Linux 6.11. */
+static void forget_mappings(struct memory *memory)
+{
+	backing_destroy(memory->backing);
+	memory->backing = NULL;
+}
+
+static void check_row_around_unserved(bool mappings)
+{
+	int faults;
+	uint8_t *pages =
+		unserved_pages(UFFDIO_REGISTER_MODE_MISSING, false, &faults);
+	static uint8_t bytes[UNSERVED];
+	struct memory_page row[3];
+	struct memory memory;
+
+	if (!pages)
+		skip();
+	memory_init(&memory, getpid());
+	if (!mappings)
+		forget_mappings(&memory);
+	for (int i = 0; i < 3; i++)
+		row[i] = (struct memory_page){
+			.address = (uintptr_t)pages + (uint64_t)i * PAGE,
+			.bytes = bytes + i * PAGE,
+		};
+	/* who waits for ever shall end */
+	alarm(20);
+	memory_read_pages(&memory, row, 3);
+	alarm(0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(row[i].read, i != 1);
+	assert_int_equal(bytes[0], 7);
+	assert_int_equal(bytes[2 * PAGE], 7);
+	close(faults);
+	memory_deinit(&memory);
+	munmap(pages, UNSERVED);
+}
+
+static void pages_around_one_that_must_be_served_are_read(void **state)
+{
+	(void)state;
+	check_row_around_unserved(true);
+	check_row_around_unserved(false);
+}
+
+/* Which of its pages are absent is not asked: what is read is zeros. */
+static void private_memory_is_not_looked_at(void **state)
+{
+	uint8_t *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	static uint8_t bytes[2 * PAGE];
+	struct memory_page row[2];
+	struct backing_range range;
+	struct memory memory;
+	int whole;
+
+	(void)state;
+	memory_init(&memory, getpid());
+	if (!backing_range(memory.backing, (uintptr_t)pages, &range))
+		skip();
+	whole = memory.pages;
+	pages[0] = 7;
+	memset(bytes, 1, sizeof(bytes));
+	for (int i = 0; i < 2; i++)
+		row[i] = (struct memory_page){
+			.address = (uintptr_t)pages + (uint64_t)i * PAGE,
+			.bytes = bytes + i * PAGE,
+		};
+	/* nothing is told by it: all that is looked at there is absent */
+	memory.pages = -1;
+	memory_read_pages(&memory, row, 2);
+	memory.pages = whole;
+	assert_false(row[0].absent || row[1].absent);
+	assert_true(row[0].read && row[1].read);
+	assert_int_equal(bytes[0], 7);
+	assert_int_equal(bytes[PAGE], 0);
+	memory_deinit(&memory);
+	munmap(pages, 2 * PAGE);
 }
 
 /* They take one system call; where one has disappeared, those behind it another. */
@@ -378,6 +460,7 @@ static void pages_in_a_row_are_read_but_for_one_that_disappears(void **state)
 	struct memory_page pages[5];
 	int whole = fixture->memory.pages;
 
+	forget_mappings(&fixture->memory);
 	fixture->memory.pages = memfd_create("pagemap", MFD_CLOEXEC);
 	for (int i = 0; i < 5; i++) {
 		/* the last one is not next to the others */
@@ -481,6 +564,8 @@ int main(void)
 		cmocka_unit_test(a_page_that_must_be_served_is_not_read),
 		cmocka_unit_test(nor_one_of_shared_memory),
 		cmocka_unit_test(a_page_that_disappears_is_not_waited_for),
+		cmocka_unit_test(pages_around_one_that_must_be_served_are_read),
+		cmocka_unit_test(private_memory_is_not_looked_at),
 		cmocka_unit_test(
 			a_page_protected_by_userfaultfd_is_not_written),
 		cmocka_unit_test(an_absent_page_that_nobody_serves_is_read),
