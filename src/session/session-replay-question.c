@@ -33,11 +33,7 @@ static bool question_acts(const struct insn_access *insn)
 	return false;
 }
 
-/*
- * Does the function around the access only load, and return what it found? What
- * its caller does with that is part of the race's outcome then.
- */
-static bool question_only_loads(const struct vec *insns)
+static bool question_never_acts(const struct vec *insns)
 {
 	for (size_t i = 0; i < insns->count; i++) {
 		const struct scan_site *site = vec_at(insns, i);
@@ -46,6 +42,46 @@ static bool question_only_loads(const struct vec *insns)
 			return false;
 	}
 	return insns->count > 0;
+}
+
+/* To before the first address, behind the last, or where it is not known? */
+static bool question_leaves(const struct insn_access *insn, uint64_t first,
+			    uint64_t last)
+{
+	if (insn->flow != X86_FLOW_BRANCH && insn->flow != X86_FLOW_JUMP)
+		return false;
+	return insn->indirect || insn->target < first || insn->target > last;
+}
+
+/* False where that is not known. */
+static bool question_rest_loads(const struct vec *insns, uint64_t access)
+{
+	const struct scan_site *last;
+	bool found = false;
+
+	if (insns->count == 0)
+		return false;
+	last = vec_at(insns, insns->count - 1);
+	for (size_t i = 0; i < insns->count; i++) {
+		const struct scan_site *site = vec_at(insns, i);
+
+		found |= site->address == access;
+		if (site->address >= access &&
+		    (question_acts(&site->insn) ||
+		     question_leaves(&site->insn, access, last->address)))
+			return false;
+	}
+	return found;
+}
+
+/*
+ * Does the function around the access only load, or at least from there on, and return
+ * what it found? What its caller does with that is part of the race's outcome then.
+ * Built without optimization, a function may check its argument by a call first.
+ */
+static bool question_only_loads(const struct vec *insns, uint64_t access)
+{
+	return question_never_acts(insns) || question_rest_loads(insns, access);
 }
 
 /* All instructions of the function that holds the access; none: not known. */
@@ -73,7 +109,9 @@ static void question_return_slots(const struct conflict_side *side,
 					     : 0;
 	uint64_t caller = side->frame_count > 1 ? side->frames[1].registers.cfa
 						: 0;
-	bool loads = caller > own && own && question_only_loads(insns);
+	bool loads = caller > own && own &&
+		     question_only_loads(insns, side->insn_address -
+							side->module->bias);
 
 	*ret_own = own ? own - RETURN_ADDRESS_SIZE : 0;
 	*ret = loads ? caller - RETURN_ADDRESS_SIZE : *ret_own;

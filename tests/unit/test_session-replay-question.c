@@ -46,6 +46,26 @@ __asm__(".text\n.globl store_made\n.type store_made, @function\nstore_made:\n"
 extern const char store_made_site[], store_handed_site[];
 extern const char __ehdr_start[];
 
+/*
+ * check(word); return *word; as it is built without optimization, and with an
+ * instruction behind the load that acts, or leads elsewhere.
+ */
+#define LOAD_BEHIND_CALL(name, rest)                                          \
+	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name \
+		":\n\tsub $24, %rsp\n\tmov %rdi, 8(%rsp)\n"                   \
+		"\tcall store_made\n\tmov 8(%rsp), %rax\n" #name              \
+		"_site:\n\tmov (%rax), %rax\n\tmov %rax, 16(%rsp)\n" rest     \
+		"\tmov 16(%rsp), %rax\n\tadd $24, %rsp\n\tret\n"              \
+		".globl " #name "_site\n.size " #name ", .-" #name "\n");     \
+	extern const char name##_site[]
+
+LOAD_BEHIND_CALL(load_only, "test %rax, %rax\nje 1f\nnop\n1:\n");
+LOAD_BEHIND_CALL(load_store, "\tmov %rax, (%rdi)\n");
+LOAD_BEHIND_CALL(load_call, "\tcall store_made\n");
+LOAD_BEHIND_CALL(load_again, "\tjne load_again\n");
+LOAD_BEHIND_CALL(load_elsewhere, "\tjne store_made\n");
+LOAD_BEHIND_CALL(load_jump, "\tjmp *%rcx\n");
+
 struct fixture {
 	struct image *image;
 	struct rules rules;
@@ -209,6 +229,31 @@ static void what_one_caller_hands_over_is_not_made(void **state)
 	assert_false(is_made(*state, store_handed_site, store_made_site));
 }
 
+/* Does the region go on to the return of the caller? */
+static bool goes_on(struct fixture *fixture, const char *site)
+{
+	struct conflict_side *side = &fixture->conflict.sides[0];
+
+	scene(fixture);
+	side->insn_address = (uintptr_t)site;
+	side->frames[1].registers.cfa = CFA + 64;
+	side->frame_count = 2;
+	assert_null(refusal(fixture));
+	assert_int_equal(fixture->instance.own_slots[0], CFA - 8);
+	return fixture->instance.return_slots[0] == CFA + 64 - 8;
+}
+
+static void who_only_loads_from_there_on_leaves_it_to_the_caller(void **state)
+{
+	assert_true(goes_on(*state, load_only_site));
+	assert_false(goes_on(*state, load_store_site));
+	assert_false(goes_on(*state, load_call_site));
+	assert_false(goes_on(*state, load_again_site));
+	assert_false(goes_on(*state, load_elsewhere_site));
+	assert_false(goes_on(*state, load_jump_site));
+	assert_false(goes_on(*state, store_locked_site));
+}
+
 static int setup(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
@@ -246,6 +291,8 @@ int main(void)
 		cmocka_unit_test(a_call_that_takes_a_lock_is_nothing_done),
 		cmocka_unit_test(what_is_known_too_little_of_is_refused),
 		cmocka_unit_test(what_one_caller_hands_over_is_not_made),
+		cmocka_unit_test(
+			who_only_loads_from_there_on_leaves_it_to_the_caller),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
