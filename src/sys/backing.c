@@ -31,6 +31,17 @@ struct backing_device {
 	uint64_t until_ns; /* 0: free */
 };
 
+struct backing_devices {
+	struct backing_device list[BACKING_DEVICES];
+	unsigned int next; /* to be replaced */
+};
+
+/* A device number is the same file system for all who have it mounted. */
+struct backing_shared {
+	struct backing_devices found; /* somewhere in a list of mounts */
+	unsigned int users;
+};
+
 struct backing {
 	pid_t tid;
 	bool opened; /* what follows was looked for; at the first question */
@@ -38,8 +49,8 @@ struct backing {
 	bool gone; /* ...because there is no such process any more */
 	bool no_query; /* this kernel has no PROCMAP_QUERY */
 	dev_t shared; /* of memfd_create(2), shmget(2) and shared anonymous */
-	struct backing_device devices[BACKING_DEVICES];
-	unsigned int next; /* device to be replaced */
+	struct backing_devices missing; /* in no list of mounts that we see */
+	struct backing_shared *shared_devices;
 };
 
 /* Linux 6.11, include/uapi/linux/fs.h; the headers may be older. */
@@ -150,9 +161,9 @@ static enum backing_kind kind_in_mounts(pid_t pid, uint32_t dev_major,
  * A process sees the mounts below its own root: not the file system that a
  * chroot's root is a folder of. Our own may be the same one. The first process
  * has the root that chroots are made in: the machine's, or a container's. A
- * device in none of the lists may be any file system of another mount
- * namespace, or one that was unmounted while it was in use. (To ask statfs(2)
- * would be to ask the process that serves it.)
+ * device in none of the lists (BACKING_NONE) may be any file system of another
+ * mount namespace, or one that was unmounted while it was in use. (To ask
+ * statfs(2) would be to ask the process that serves it.)
  */
 static enum backing_kind device_kind(const struct backing *backing,
 				     uint32_t dev_major, uint32_t dev_minor)
@@ -170,27 +181,50 @@ static enum backing_kind device_kind(const struct backing *backing,
 		if (kind != BACKING_NONE)
 			return kind;
 	}
-	return BACKING_SERVED;
+	return BACKING_NONE;
+}
+
+/* *ret_kind is what is still known of it. */
+static bool device_is_known(const struct backing_devices *devices,
+			    uint32_t dev_major, uint32_t dev_minor,
+			    enum backing_kind *ret_kind)
+{
+	uint64_t now = clock_now_ns();
+
+	for (int i = 0; i < BACKING_DEVICES; i++) {
+		const struct backing_device *device = &devices->list[i];
+
+		if (device->until_ns <= now || device->dev_major != dev_major ||
+		    device->dev_minor != dev_minor)
+			continue;
+		*ret_kind = device->kind;
+		return true;
+	}
+	return false;
 }
 
 static enum backing_kind device_find(struct backing *backing,
 				     uint32_t dev_major, uint32_t dev_minor)
 {
-	uint64_t now = clock_now_ns();
-	struct backing_device *device;
+	struct backing_devices *devices = &backing->shared_devices->found;
+	enum backing_kind kind;
 
-	for (int i = 0; i < BACKING_DEVICES; i++) {
-		device = &backing->devices[i];
-		if (device->until_ns > now && device->dev_major == dev_major &&
-		    device->dev_minor == dev_minor)
-			return device->kind;
+	if (device_is_known(devices, dev_major, dev_minor, &kind) ||
+	    device_is_known(&backing->missing, dev_major, dev_minor, &kind))
+		return kind;
+	kind = device_kind(backing, dev_major, dev_minor);
+	if (kind == BACKING_NONE) {
+		kind = BACKING_SERVED;
+		devices = &backing->missing;
 	}
-	device = &backing->devices[backing->next++ % BACKING_DEVICES];
-	device->dev_major = dev_major;
-	device->dev_minor = dev_minor;
-	device->kind = device_kind(backing, dev_major, dev_minor);
-	device->until_ns = now + BACKING_KEPT_NS;
-	return device->kind;
+	devices->list[devices->next++ % BACKING_DEVICES] =
+		(struct backing_device){
+			.dev_major = dev_major,
+			.dev_minor = dev_minor,
+			.kind = kind,
+			.until_ns = clock_now_ns() + BACKING_KEPT_NS,
+		};
+	return kind;
 }
 
 /* START-END PERMISSIONS OFFSET MAJOR:MINOR INODE PATH, in hexadecimal */
@@ -287,12 +321,33 @@ enum backing_kind backing_of(struct backing *backing, uint64_t address)
 struct backing *backing_create(pid_t tid)
 {
 	struct backing *backing = calloc(1, sizeof(*backing));
+	struct backing_shared *shared = calloc(1, sizeof(*shared));
 
-	if (!backing)
+	if (!backing || !shared) {
+		free(backing);
+		free(shared);
 		return NULL;
+	}
 	backing->tid = tid;
 	backing->maps = -1;
+	backing->shared_devices = shared;
+	shared->users = 1;
 	return backing;
+}
+
+static void shared_release(struct backing_shared *shared)
+{
+	if (--shared->users == 0)
+		free(shared);
+}
+
+void backing_share(struct backing *backing, struct backing *other)
+{
+	if (!backing || !other)
+		return;
+	other->shared_devices->users++;
+	shared_release(backing->shared_devices);
+	backing->shared_devices = other->shared_devices;
 }
 
 void backing_destroy(struct backing *backing)
@@ -301,6 +356,7 @@ void backing_destroy(struct backing *backing)
 		return;
 	if (backing->maps >= 0)
 		close(backing->maps);
+	shared_release(backing->shared_devices);
 	free(backing);
 }
 

@@ -33,6 +33,12 @@ struct backing *backing_create(pid_t tid);
 void backing_destroy(struct backing *backing);
 
 /*
+ * From now on what one of the two learns of a file system is known to the other,
+ * too. Either may be destroyed first. NULL: nothing is shared.
+ */
+void backing_share(struct backing *backing, struct backing *other);
+
+/*
  * What is behind the page of this address now. Costs a system call on Linux
  * 6.11, and reading /proc/PID/maps up to there before. What is known of a file
  * system is kept for a second.

@@ -62,6 +62,11 @@ void memory_init(struct memory *memory, pid_t pid)
 	memory->refused = false;
 }
 
+void memory_share(struct memory *memory, const struct memory *other)
+{
+	backing_share(memory->backing, other->backing);
+}
+
 void memory_close_file(struct memory *memory)
 {
 	if (memory->fd >= 0)

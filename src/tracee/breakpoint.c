@@ -97,6 +97,7 @@ static struct error *space_create(pid_t pid, struct program_text *text,
 	}
 	text->generation++;
 	memory_init(&space->memory, pid);
+	memory_share(&space->memory, &text_space(text, 0)->memory);
 	mappings_init(&space->mappings, pid);
 	space->text = text;
 	space->shared = (struct vec)VEC_INIT(struct wire_shared);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "sys/backing.h"
 
 enum { PAGE = 4096, NOT_ALLOWED = 77 };
@@ -212,6 +214,102 @@ static void a_chroot_is_on_the_file_system_that_its_folder_is_on(void **state)
 	munmap(address, PAGE);
 }
 
+/* Map the file for reading: its address, or MAP_FAILED. */
+static void *map_file(const char *path, int flags)
+{
+	int file = open(path, flags | O_CLOEXEC, 0600);
+	void *address;
+
+	if (flags & O_CREAT && ftruncate(file, PAGE) < 0)
+		return MAP_FAILED;
+	address = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, 0);
+	close(file);
+	return address;
+}
+
+/*
+ * A process that maps a file of a file system that nobody else has mounted, at
+ * *ret; NULL: it must not, and has ended.
+ */
+static pid_t start_owner(const char *root, void **ret)
+{
+	int told[2];
+	pid_t child;
+
+	assert_int_equal(pipe(told), 0);
+	child = fork();
+	if (child == 0) {
+		void *address = MAP_FAILED;
+
+		if (unshare(CLONE_NEWNS) == 0 &&
+		    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+		    mount("none", root, "tmpfs", 0, NULL) == 0 &&
+		    chdir(root) == 0)
+			address = map_file("file", O_RDWR | O_CREAT);
+		if (address == MAP_FAILED ||
+		    write(told[1], &address, sizeof(address)) < 0)
+			_exit(NOT_ALLOWED);
+		for (;;)
+			pause();
+	}
+	close(told[1]);
+	if (read(told[0], ret, sizeof(*ret)) != sizeof(*ret))
+		*ret = NULL;
+	close(told[0]);
+	return child;
+}
+
+static void end_owner(pid_t owner, const char *root)
+{
+	kill(owner, SIGKILL);
+	assert_int_equal(waitpid(owner, NULL, 0), owner);
+	rmdir(root);
+}
+
+/* What one process's list of mounts tells is known to all who share it. */
+static void what_is_known_of_a_file_system_is_shared(void **state)
+{
+	char root[] = "/tmp/racewatch-backing.XXXXXX", path[64];
+	struct backing *one, *other = backing_create(getpid());
+	enum backing_kind kind;
+	void *theirs, *address;
+	uint64_t asked_ns;
+	pid_t owner;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	owner = start_owner(root, &theirs);
+	if (!theirs) {
+		end_owner(owner, root);
+		backing_destroy(other);
+		skip();
+	}
+	snprintf(path, sizeof(path), "/proc/%d/cwd/file", (int)owner);
+	address = map_file(path, O_RDONLY);
+	assert_ptr_not_equal(address, MAP_FAILED);
+	assert_int_equal(kind_at(address), BACKING_SERVED);
+	one = backing_create(owner);
+	backing_share(other, one);
+	backing_share(other, NULL);
+	backing_share(NULL, one);
+	backing_share(one, one);
+	/* what is known is kept for a second: again where we were kept for longer */
+	do {
+		asked_ns = clock_now_ns();
+		assert_int_equal(backing_of(one, (uintptr_t)theirs),
+				 BACKING_MEMORY);
+		kind = backing_of(other, (uintptr_t)address);
+	} while (kind != BACKING_MEMORY &&
+		 clock_now_ns() - asked_ns >= CLOCK_NS_PER_S);
+	assert_int_equal(kind, BACKING_MEMORY);
+	backing_destroy(one);
+	assert_int_not_equal(backing_of(other, (uintptr_t)address),
+			     BACKING_NONE);
+	backing_destroy(other);
+	munmap(address, PAGE);
+	end_owner(owner, root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +321,7 @@ int main(void)
 		cmocka_unit_test(ranges_of_a_process_are_told),
 		cmocka_unit_test(
 			a_chroot_is_on_the_file_system_that_its_folder_is_on),
+		cmocka_unit_test(what_is_known_of_a_file_system_is_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
