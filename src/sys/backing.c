@@ -18,6 +18,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "sys/pagemap.h"
+
 enum {
 	BACKING_DEVICES = 8,
 };
@@ -272,8 +274,12 @@ static bool mapping_find(struct backing *backing, uint64_t address,
 	if (backing->no_query)
 		return mapping_read(backing, address, ret);
 	if (ioctl(backing->maps, PROCMAP_QUERY_REQUEST, &query) == 0) {
-		ret->dev_major = query.dev_major;
-		ret->dev_minor = query.dev_minor;
+		*ret = (struct backing_mapping){
+			.start = query.vma_start,
+			.end = query.vma_end,
+			.dev_major = query.dev_major,
+			.dev_minor = query.dev_minor,
+		};
 		return true;
 	}
 	if (errno == ENOENT || errno == ESRCH)
@@ -303,10 +309,12 @@ static void backing_open(struct backing *backing)
 			(errno == ENOENT || errno == ESRCH);
 }
 
-enum backing_kind backing_of(struct backing *backing, uint64_t address)
+enum backing_kind backing_until(struct backing *backing, uint64_t address,
+				uint64_t *ret_end)
 {
 	struct backing_mapping mapping;
 
+	*ret_end = (address / PAGEMAP_PAGE + 1) * PAGEMAP_PAGE;
 	if (!backing)
 		return BACKING_SERVED;
 	if (!backing->opened)
@@ -315,7 +323,21 @@ enum backing_kind backing_of(struct backing *backing, uint64_t address)
 		return backing->gone ? BACKING_NONE : BACKING_SERVED;
 	if (!mapping_find(backing, address, &mapping))
 		return BACKING_NONE;
+	*ret_end = mapping.end;
 	return device_find(backing, mapping.dev_major, mapping.dev_minor);
+}
+
+enum backing_kind backing_of(struct backing *backing, uint64_t address)
+{
+	uint64_t end;
+
+	return backing_until(backing, address, &end);
+}
+
+bool backing_is_quick(const struct backing *backing)
+{
+	return backing && backing->opened && backing->maps >= 0 &&
+	       !backing->no_query;
 }
 
 struct backing *backing_create(pid_t tid)

@@ -45,6 +45,16 @@ void backing_share(struct backing *backing, struct backing *other);
  */
 enum backing_kind backing_of(struct backing *backing, uint64_t address);
 
+/*
+ * The same, of all pages from there to *ret_end: of one where nothing is mapped, or
+ * nothing known.
+ */
+enum backing_kind backing_until(struct backing *backing, uint64_t address,
+				uint64_t *ret_end);
+
+/* Will the next question cost a system call and no more? Not so the first one. */
+bool backing_is_quick(const struct backing *backing);
+
 /* For tests: the device of the mapping in one line of /proc/PID/maps. */
 struct backing_mapping {
 	uint64_t start, end;

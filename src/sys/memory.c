@@ -141,12 +141,30 @@ static ssize_t memory_read_by(const struct memory *memory, enum memory_way way,
 }
 
 /*
- * The next pages that are read in the same way, at most MEMORY_BATCH: *ret_size
- * of `size' bytes.
+ * What is behind a mapping tells how all of its pages are read, but where they are
+ * served. False: their states are to be asked for. That is a system call too, and
+ * takes twice as long as to ask what is behind them; so if nobody has asked yet.
  */
-static enum memory_way memory_next(const struct memory *memory,
-				   uint64_t address, size_t size,
-				   size_t *ret_size)
+static bool memory_next_mapped(const struct memory *memory, uint64_t address,
+			       enum memory_way *ret_way, uint64_t *ret_room)
+{
+	enum backing_kind kind;
+	uint64_t end;
+
+	if (!backing_is_quick(memory->backing))
+		return false;
+	kind = backing_until(memory->backing, address, &end);
+	if (kind == BACKING_SERVED)
+		return false;
+	*ret_way = kind == BACKING_MEMORY ? MEMORY_BY_FILE : MEMORY_BY_CALL;
+	*ret_room = end - address;
+	return true;
+}
+
+/* By the states of the pages from there on, at most MEMORY_BATCH. */
+static enum memory_way memory_next_pages(const struct memory *memory,
+					 uint64_t address, size_t size,
+					 uint64_t *ret_room)
 {
 	enum page_state states[MEMORY_BATCH];
 	uint64_t room = PAGEMAP_PAGE - address % PAGEMAP_PAGE;
@@ -165,9 +183,21 @@ static enum memory_way memory_next(const struct memory *memory,
 		    way)
 			break;
 	}
-	*ret_size = room + (i - 1) * PAGEMAP_PAGE;
-	if (*ret_size > size)
-		*ret_size = size;
+	*ret_room = room + (i - 1) * PAGEMAP_PAGE;
+	return way;
+}
+
+/* The next bytes that are read in the same way: *ret_size of `size'. */
+static enum memory_way memory_next(const struct memory *memory,
+				   uint64_t address, size_t size,
+				   size_t *ret_size)
+{
+	enum memory_way way;
+	uint64_t room;
+
+	if (!memory_next_mapped(memory, address, &way, &room))
+		way = memory_next_pages(memory, address, size, &room);
+	*ret_size = size < room ? size : room;
 	return way;
 }
 

@@ -95,11 +95,19 @@ static void mappings_of_a_process_are_told_apart(void **state)
 	void *none =
 		mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct backing *backing = backing_create(getpid());
+	uint64_t end;
 
 	(void)state;
 	munmap(none, PAGE);
-	assert_int_equal(backing_of(backing, (uintptr_t)anonymous),
+	assert_false(backing_is_quick(NULL));
+	assert_false(backing_is_quick(backing));
+	assert_int_equal(backing_until(backing, (uintptr_t)anonymous + 9, &end),
 			 BACKING_MEMORY);
+	/* the kernel may have joined it with the one behind it */
+	assert_true(end > (uintptr_t)anonymous && end % PAGE == 0);
+	assert_int_equal(backing_until(backing, (uintptr_t)none + 9, &end),
+			 BACKING_NONE);
+	assert_int_equal(end, (uintptr_t)none + PAGE);
 	assert_int_equal(backing_of(backing, (uintptr_t)shared),
 			 BACKING_MEMORY);
 	assert_int_equal(backing_of(backing, (uintptr_t)none), BACKING_NONE);

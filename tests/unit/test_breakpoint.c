@@ -559,8 +559,8 @@ static void of_many_spaces_some_have_a_drawn_breakpoint(void **state)
 	breakpoint = breakpoint_find(space, other.address);
 	assert_ok(breakpoint_lift(space, 0, breakpoint));
 	assert_int_equal(write_count, BREAKPOINT_SPACES);
-	/* with a look at what is in memory before each */
-	assert_int_equal(read_count, 2 * BREAKPOINT_SPACES);
+	/* with a look at what is in memory before each, where that is needed */
+	assert_in_range(read_count, BREAKPOINT_SPACES, 2 * BREAKPOINT_SPACES);
 	assert_int_equal(spaces_with(spaces, &other), 0);
 	/* the user asks for it: it is spread */
 	breakpoint = breakpoint_find(space, drawn.address);
@@ -616,7 +616,7 @@ static void processes_at_work_have_most_breakpoints(void **state)
 		breakpoint = breakpoint_find(spaces[0], drawn.address);
 		assert_ok(breakpoint_lift(spaces[0], 0, breakpoint));
 		assert_int_equal(write_count, 2);
-		assert_int_equal(read_count, 2 * 2);
+		assert_in_range(read_count, 2, 2 * 2);
 		assert_int_equal(spaces_with(spaces, &drawn), 0);
 	}
 	for (size_t i = 0; i < MANY; i++) {
