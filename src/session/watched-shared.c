@@ -7,26 +7,27 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "image/maps.h"
+#include "sys/identity.h"
+#include "sys/mapping.h"
 
 /* A message has room for no more; further mappings are not shared for us. */
 enum { WATCHED_SHARED_MAX = 20000, WATCHED_WRITABLE_MAX = 1000 };
 
 /* /dev/zero and memfd mappings have an inode too; private ones are our own. */
-static bool map_is_shared(const struct map_entry *entry)
+static bool mapping_is_shared(const struct mapping *mapping)
 {
-	return entry->shared && entry->inode != 0 &&
-	       (entry->read || entry->write);
+	return (mapping->access & MAPPING_SHARED) && mapping->inode != 0 &&
+	       (mapping->access & (MAPPING_READ | MAPPING_WRITE));
 }
 
-static struct wire_shared map_place(const struct map_entry *entry)
+static struct wire_shared mapping_place(const struct mapping *mapping)
 {
 	return (struct wire_shared){
-		.start = entry->start,
-		.end = entry->end,
-		.offset = entry->offset,
-		.device = (uint64_t)entry->dev_major << 32 | entry->dev_minor,
-		.inode = entry->inode,
+		.start = mapping->start,
+		.end = mapping->end,
+		.offset = mapping->offset,
+		.device = mapping->device,
+		.inode = mapping->inode,
 	};
 }
 
@@ -57,47 +58,71 @@ static bool shared_is_writable(const struct watched *watched,
  * it for reading only is told so when he is looked at after who writes to it.
  */
 static bool shared_changes(struct watched *watched,
-			   const struct map_entry *entry)
+			   const struct mapping *mapping)
 {
-	const struct wire_shared place = map_place(entry);
-	const struct shared_file file = { place.device, place.inode };
+	const struct shared_file file = { mapping->device, mapping->inode };
+	bool written = mapping->access & MAPPING_WRITE;
 
 	if (shared_is_writable(watched, &file))
 		return true;
 	/* with too many, or no memory, those who only read it do without */
-	if (entry->write && watched->writable.count < WATCHED_WRITABLE_MAX &&
+	if (written && watched->writable.count < WATCHED_WRITABLE_MAX &&
 	    !vec_push(&watched->writable, &file))
 		log_debug(LOG_DETECT, "a shared mapping is not kept");
-	return entry->write;
+	return written;
 }
 
-static bool shared_message(struct watched *watched, int pid,
-			   const struct maps *maps, struct vec *bytes)
+/* The message on what a process shares, being made. */
+struct shared_message {
+	struct watched *watched;
+	struct vec *bytes;
+	struct wire_shared_head head;
+	bool good; /* there was memory for it */
+};
+
+static bool shared_add(void *data, const struct mapping *mapping)
 {
-	struct wire_shared_head head = { .pid = pid };
-	bool done = append_bytes(bytes, &head, sizeof(head));
+	struct shared_message *message = data;
+	struct wire_shared shared = mapping_place(mapping);
 
-	for (size_t i = 0;
-	     done && i < maps->entries.count && head.count < WATCHED_SHARED_MAX;
-	     i++) {
-		const struct map_entry *entry = vec_at(&maps->entries, i);
-		struct wire_shared shared = map_place(entry);
+	if (!mapping_is_shared(mapping) ||
+	    !shared_changes(message->watched, mapping))
+		return true;
+	message->good = append_bytes(message->bytes, &shared, sizeof(shared));
+	message->head.count++;
+	return message->good && message->head.count < WATCHED_SHARED_MAX;
+}
 
-		if (!map_is_shared(entry) || !shared_changes(watched, entry))
-			continue;
-		done = append_bytes(bytes, &shared, sizeof(shared));
-		head.count++;
+/* Of a process that has ended: nothing. */
+static struct error *shared_read(struct watched *watched, int pid,
+				 struct vec *bytes)
+{
+	struct shared_message message = { .watched = watched,
+					  .bytes = bytes,
+					  .head = { .pid = pid } };
+	struct mappings mappings;
+	struct error *err;
+
+	message.good = append_bytes(bytes, &message.head, sizeof(message.head));
+	mappings_init(&mappings, pid);
+	err = mappings_walk(&mappings, MAPPING_SHARED, shared_add, &message);
+	mappings_deinit(&mappings);
+	if (err && identity_live_thread(pid) == 0) {
+		error_free(err);
+		err = NULL;
+		vec_clear(bytes);
+	} else if (!err && !message.good) {
+		err = error_nomem;
 	}
-	if (done)
-		*(struct wire_shared_head *)bytes->items = head;
-	return done;
+	if (bytes->count > 0)
+		*(struct wire_shared_head *)bytes->items = message.head;
+	return err;
 }
 
 struct error *watched_shared(struct watched *watched,
 			     struct watched_process *process, struct vec *ret)
 {
 	size_t writable = watched->writable.count;
-	struct maps maps;
 	struct error *err;
 	uint64_t told;
 
@@ -105,13 +130,7 @@ struct error *watched_shared(struct watched *watched,
 		watched_timer_set(&process->shared, false);
 		return NULL;
 	}
-	maps_init(&maps);
-	err = maps_read(process->pid, &maps);
-	if (!err && !shared_message(watched, process->pid, &maps, ret))
-		err = error_nomem;
-	maps_deinit(&maps);
-	if (err == error_gone)
-		err = NULL;
+	err = shared_read(watched, process->pid, ret);
 	told = hash_bytes(ret->items, ret->count);
 	process->shares = ret->count > sizeof(struct wire_shared_head);
 	watched_timer_set(&process->shared, told != process->told);
@@ -134,21 +153,22 @@ struct error *watched_shared(struct watched *watched,
 /* What is shared at the address, from there on; false: the process has ended. */
 static bool shared_at(int pid, uint64_t address, struct wire_shared *ret)
 {
-	const struct map_entry *entry;
-	struct maps maps;
+	struct mappings mappings;
+	struct mapping mapping;
 	struct error *err;
+	bool found = false;
 
 	*ret = (struct wire_shared){ .inode = 0 };
-	maps_init(&maps);
-	err = maps_read(pid, &maps);
-	entry = err ? NULL : maps_find(&maps, address);
-	if (entry && map_is_shared(entry)) {
-		*ret = map_place(entry);
-		ret->offset += address - entry->start;
-	}
-	maps_deinit(&maps);
+	mappings_init(&mappings, pid);
+	err = mappings_find(&mappings, address, &mapping, &found);
+	mappings_deinit(&mappings);
 	error_free(err);
-	return !err;
+	if (err || !found || mapping.start > address ||
+	    !mapping_is_shared(&mapping))
+		return !err;
+	*ret = mapping_place(&mapping);
+	ret->offset += address - mapping.start;
+	return true;
 }
 
 bool watched_same_memory(int pid, uint64_t address, int other_pid,

@@ -4,61 +4,45 @@
  */
 #include "sys/layout.h"
 
-#include <inttypes.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
+#include "base/error.h"
 #include "base/vec.h"
+#include "sys/mapping.h"
 
-/* A part of a file, mapped executable. */
-struct layout_part {
-	uint64_t start, end, offset, inode;
-	unsigned int dev_major, dev_minor;
+struct layout {
+	struct vec parts; /* of struct mapping: of files, executable */
+	bool full; /* there was no memory for another one */
 };
 
-/* False: the line is of something else. */
-static bool layout_parse(const char *line, struct layout_part *ret)
+static bool layout_add(void *data, const struct mapping *mapping)
 {
-	char mode[5];
+	struct layout *layout = data;
 
-	return sscanf(line,
-		      "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64,
-		      &ret->start, &ret->end, mode, &ret->offset,
-		      &ret->dev_major, &ret->dev_minor, &ret->inode) == 7 &&
-	       mode[2] == 'x' && ret->inode != 0;
+	layout->full = mapping->inode != 0 &&
+		       !vec_push(&layout->parts, mapping);
+	return !layout->full;
 }
 
 /* Append them; false: they cannot be read. */
-static bool layout_read(pid_t pid, struct vec *parts)
+static bool layout_read(pid_t pid, struct layout *layout)
 {
-	cleanup_free char *line = NULL;
-	struct layout_part part;
-	char path[64];
-	size_t size = 0;
-	FILE *file;
-	bool good = true;
+	struct mappings mappings;
+	struct error *err;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	while (good && getline(&line, &size, file) >= 0) {
-		if (layout_parse(line, &part))
-			good = vec_push(parts, &part);
-	}
-	good &= !ferror(file);
-	fclose(file);
-	return good && parts->count > 0;
+	mappings_init(&mappings, pid);
+	err = mappings_walk(&mappings, MAPPING_EXECUTE, layout_add, layout);
+	mappings_deinit(&mappings);
+	error_free(err);
+	return !err && !layout->full && layout->parts.count > 0;
 }
 
 /* Of the same file, at the same offset. */
-static bool part_is_of(const struct layout_part *a, const struct layout_part *b)
+static bool part_is_of(const struct mapping *a, const struct mapping *b)
 {
-	return a->inode == b->inode && a->dev_major == b->dev_major &&
-	       a->dev_minor == b->dev_minor && a->offset == b->offset;
+	return a->inode == b->inode && a->device == b->device &&
+	       a->offset == b->offset;
 }
 
 /* Where both have a part, it is at one place; at least one they both have. */
@@ -67,10 +51,10 @@ static bool layout_agrees(const struct vec *a, const struct vec *b)
 	size_t common = 0;
 
 	for (size_t i = 0; i < a->count; i++) {
-		const struct layout_part *x = vec_at(a, i);
+		const struct mapping *x = vec_at(a, i);
 
 		for (size_t j = 0; j < b->count; j++) {
-			const struct layout_part *y = vec_at(b, j);
+			const struct mapping *y = vec_at(b, j);
 
 			if (!part_is_of(x, y))
 				continue;
@@ -97,13 +81,12 @@ static bool layout_same_file(pid_t a, pid_t b)
 
 bool layout_same(pid_t a, pid_t b)
 {
-	struct vec parts_a = VEC_INIT(struct layout_part);
-	struct vec parts_b = VEC_INIT(struct layout_part);
-	bool same = layout_same_file(a, b) && layout_read(a, &parts_a) &&
-		    layout_read(b, &parts_b) &&
-		    layout_agrees(&parts_a, &parts_b);
+	struct layout x = { .parts = VEC_INIT(struct mapping) };
+	struct layout y = { .parts = VEC_INIT(struct mapping) };
+	bool same = layout_same_file(a, b) && layout_read(a, &x) &&
+		    layout_read(b, &y) && layout_agrees(&x.parts, &y.parts);
 
-	vec_deinit(&parts_a);
-	vec_deinit(&parts_b);
+	vec_deinit(&x.parts);
+	vec_deinit(&y.parts);
 	return same;
 }

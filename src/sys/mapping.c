@@ -112,6 +112,20 @@ bool mapping_parse(const char *line, struct mapping *ret)
 }
 
 /* False with errno: ENOENT is that there is no such mapping. */
+static bool mappings_ask(const struct mappings *mappings,
+			 struct mapping_query *query, struct mapping *ret)
+{
+	if (ioctl(mappings->fd, MAPPING_QUERY, query) != 0)
+		return false;
+	ret->start = query->start;
+	ret->end = query->end;
+	ret->offset = query->offset;
+	ret->device = mapping_device(query->dev_major, query->dev_minor);
+	ret->inode = query->inode;
+	ret->access = (unsigned int)query->flags & QUERY_FLAGS;
+	return true;
+}
+
 static bool mappings_query(const struct mappings *mappings, uint64_t address,
 			   struct mapping *ret)
 {
@@ -124,26 +138,43 @@ static bool mappings_query(const struct mappings *mappings, uint64_t address,
 		.name_address = (uintptr_t)name,
 	};
 
-	if (ioctl(mappings->fd, MAPPING_QUERY, &query) != 0)
+	if (!mappings_ask(mappings, &query, ret))
 		return false;
-	ret->start = query.start;
-	ret->end = query.end;
-	ret->offset = query.offset;
-	ret->device = mapping_device(query.dev_major, query.dev_minor);
-	ret->inode = query.inode;
-	ret->access = (unsigned int)query.flags & QUERY_FLAGS;
 	mapping_set_name(ret, query.name_size > 0 ? name : "");
 	return true;
 }
 
+/* The first from the address on that has this access. */
+static bool mappings_next(const struct mappings *mappings, unsigned int access,
+			  uint64_t address, struct mapping *ret)
+{
+	struct mapping_query query = {
+		.size = sizeof(query),
+		/* the bits of the access are those of the kernel */
+		.query_flags = QUERY_COVERING_OR_NEXT | access,
+		.query_address = address,
+	};
+
+	if (!mappings_ask(mappings, &query, ret))
+		return false;
+	mapping_set_name(ret, "");
+	return true;
+}
+
+/* Does the kernel not know the question? */
+static bool mappings_cannot_ask(void)
+{
+	return errno == ENOTTY || errno == EINVAL;
+}
+
+/* The lines of the file. */
 static struct error *mappings_read(const struct mappings *mappings,
-				   uint64_t address, struct mapping *ret,
-				   bool *ret_found)
+				   mapping_each *each, void *data)
 {
 	cleanup_fclose FILE *file = NULL;
 	cleanup_free char *line = NULL;
 	int copy = fcntl(mappings->fd, F_DUPFD_CLOEXEC, 0);
-	struct mapping found;
+	struct mapping mapping;
 	size_t size = 0;
 
 	if (copy < 0)
@@ -153,23 +184,44 @@ static struct error *mappings_read(const struct mappings *mappings,
 		close(copy);
 		return error_os(errno, "read mappings");
 	}
-	*ret_found = false;
 	rewind(file);
-	while (!*ret_found && getline(&line, &size, file) > 0)
-		*ret_found = mapping_parse(line, &found) && found.end > address;
-	if (*ret_found)
-		*ret = found;
-	else if (ferror(file))
-		return error_os(EIO, "read mappings");
-	return NULL;
+	while (getline(&line, &size, file) > 0) {
+		if (mapping_parse(line, &mapping) && !each(data, &mapping))
+			return NULL;
+	}
+	return ferror(file) ? error_os(EIO, "read mappings") : NULL;
+}
+
+static struct error *mappings_unopened(void)
+{
+	return error_create(ERROR_REFUSED,
+			    "/proc/PID/maps could not be opened");
+}
+
+struct mapping_search {
+	uint64_t address;
+	struct mapping *ret;
+	bool found;
+};
+
+static bool search_each(void *data, const struct mapping *mapping)
+{
+	struct mapping_search *search = data;
+
+	search->found = mapping->end > search->address;
+	if (search->found)
+		*search->ret = *mapping;
+	return !search->found;
 }
 
 struct error *mappings_find(struct mappings *mappings, uint64_t address,
 			    struct mapping *ret, bool *ret_found)
 {
+	struct mapping_search search = { .address = address, .ret = ret };
+	struct error *err;
+
 	if (mappings->fd < 0)
-		return error_create(ERROR_REFUSED,
-				    "/proc/PID/maps could not be opened");
+		return mappings_unopened();
 	if (!mappings->no_query) {
 		if (mappings_query(mappings, address, ret)) {
 			*ret_found = true;
@@ -181,9 +233,50 @@ struct error *mappings_find(struct mappings *mappings, uint64_t address,
 			*ret_found = false;
 			return NULL;
 		}
-		mappings->no_query = errno == ENOTTY || errno == EINVAL;
+		mappings->no_query = mappings_cannot_ask();
 	}
-	return mappings_read(mappings, address, ret, ret_found);
+	err = mappings_read(mappings, search_each, &search);
+	*ret_found = search.found;
+	return err;
+}
+
+struct mapping_filter {
+	unsigned int access;
+	mapping_each *each;
+	void *data;
+};
+
+static bool filter_each(void *data, const struct mapping *mapping)
+{
+	const struct mapping_filter *filter = data;
+
+	return (mapping->access & filter->access) != filter->access ||
+	       filter->each(filter->data, mapping);
+}
+
+struct error *mappings_walk(struct mappings *mappings, unsigned int access,
+			    mapping_each *each, void *data)
+{
+	struct mapping_filter filter = { access, each, data };
+	struct mapping mapping = { .end = 0 };
+
+	if (mappings->fd < 0)
+		return mappings_unopened();
+	while (!mappings->no_query) {
+		if (mappings_next(mappings, access, mapping.end, &mapping)) {
+			if (!each(data, &mapping))
+				return NULL;
+			continue;
+		}
+		if (errno == ENOENT)
+			return NULL;
+		if (!mappings_cannot_ask())
+			return errno == ESRCH
+				       ? error_gone
+				       : error_os(errno, "read mappings");
+		mappings->no_query = true;
+	}
+	return mappings_read(mappings, filter_each, &filter);
 }
 
 bool mapping_may_be_userfaultfd(pid_t pid, const struct mapping *mapping)

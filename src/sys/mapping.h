@@ -18,6 +18,8 @@ enum mapping_access {
 	MAPPING_SHARED = 8,
 };
 
+struct error;
+
 struct mapping {
 	uint64_t start, end; /* end is the first address behind it */
 	unsigned int access; /* of enum mapping_access */
@@ -50,6 +52,16 @@ void mappings_deinit(struct mappings *mappings);
  */
 struct error *mappings_find(struct mappings *mappings, uint64_t address,
 			    struct mapping *ret, bool *ret_found);
+
+/* False: no more of them are wanted. */
+typedef bool mapping_each(void *data, const struct mapping *mapping);
+
+/*
+ * All mappings that have this access, by address, without what their names tell.
+ * Costs one system call for each on Linux 6.11, and reading the file before.
+ */
+struct error *mappings_walk(struct mappings *mappings, unsigned int access,
+			    mapping_each *each, void *data);
 
 /*
  * May a process have to provide the pages of the mapping (userfaultfd(2))? So if it is

@@ -92,6 +92,49 @@ static void check_same_file(struct mappings *mappings, uint8_t *shared,
 	munmap(page, PAGE);
 }
 
+struct walk {
+	unsigned int access; /* that each has */
+	uint64_t wanted; /* an address; 0: none, and one is enough */
+	uint64_t end; /* of the last one */
+	size_t count;
+	bool found;
+};
+
+static bool walk_each(void *data, const struct mapping *mapping)
+{
+	struct walk *walk = data;
+
+	assert_int_equal(mapping->access & walk->access, walk->access);
+	assert_true(mapping->start >= walk->end);
+	assert_true(mapping->end > mapping->start);
+	walk->end = mapping->end;
+	walk->count++;
+	walk->found |= walk->wanted >= mapping->start &&
+		       walk->wanted < mapping->end;
+	return walk->wanted != 0;
+}
+
+/* Those with some access, and not the others; nor more than are wanted. */
+static void check_walk(struct mappings *mappings, const uint8_t *shared)
+{
+	struct walk walks[] = {
+		{ .access = MAPPING_EXECUTE, .wanted = (uintptr_t)check_walk },
+		{ .access = MAPPING_SHARED | MAPPING_WRITE,
+		  .wanted = (uintptr_t)shared },
+		{ .wanted = (uintptr_t)shared },
+	};
+	struct walk first = { .wanted = 0 };
+
+	for (int i = 0; i < 3; i++) {
+		assert_ok(mappings_walk(mappings, walks[i].access, walk_each,
+					&walks[i]));
+		assert_true(walks[i].found);
+	}
+	assert_true(walks[2].count > walks[0].count + walks[1].count);
+	assert_ok(mappings_walk(mappings, 0, walk_each, &first));
+	assert_int_equal(first.count, 1);
+}
+
 static void check_own(struct mappings *mappings)
 {
 	uint8_t *pages = mmap(NULL, 3 * PAGE, PROT_NONE,
@@ -119,6 +162,7 @@ static void check_own(struct mappings *mappings)
 	assert_false(find(mappings, shared).stack);
 	assert_ok(mappings_find(mappings, UINT64_MAX - PAGE, &mapping, &found));
 	assert_false(found);
+	check_walk(mappings, shared);
 	munmap(pages + PAGE, 2 * PAGE);
 	munmap(shared, 2 * PAGE);
 }
@@ -166,6 +210,10 @@ static void what_cannot_be_opened_is_an_error(void **state)
 
 	(void)state;
 	err = mappings_find(&mappings, 0, &mapping, &found);
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_REFUSED);
+	error_free(err);
+	err = mappings_walk(&mappings, 0, walk_each, NULL);
 	assert_non_null(err);
 	assert_int_equal(err->kind, ERROR_REFUSED);
 	error_free(err);
