@@ -48,16 +48,15 @@ bool stacks_is_return(const struct image *image, uint64_t address)
 	       x86_ends_in_call(bytes, X86_CALL_MAX);
 }
 
-struct error *stacks_look_at(const struct image *image,
-			     const struct memory *memory, pid_t tid,
-			     stacks_found *found, void *data)
+/* From the top of its stack on. */
+static struct error *stacks_look_from(const struct image *image,
+				      const struct memory *memory, uint64_t top,
+				      stacks_found *found, void *data)
 {
-	uint64_t words[STACKS_BYTES / sizeof(uint64_t)], top;
+	uint64_t words[STACKS_BYTES / sizeof(uint64_t)];
 	struct error *err;
 	size_t size = 0;
 
-	if (!procfs_stack_pointer(tid, &top))
-		return NULL;
 	err = memory_read(memory, top, words, sizeof(words), &size);
 	error_free(err);
 	if (err)
@@ -71,6 +70,17 @@ struct error *stacks_look_at(const struct image *image,
 			return err;
 	}
 	return NULL;
+}
+
+struct error *stacks_look_at(const struct image *image,
+			     const struct memory *memory, pid_t tid,
+			     stacks_found *found, void *data)
+{
+	uint64_t top;
+
+	return procfs_stack_pointer(tid, &top)
+		       ? stacks_look_from(image, memory, top, found, data)
+		       : NULL;
 }
 
 static bool stacks_add_thread(pid_t tid, void *data)
@@ -117,14 +127,17 @@ struct error *stacks_look(struct stacks *stacks, const struct watched *watched,
 	     i++) {
 		const struct stacks_thread *thread =
 			vec_at(&threads.list, stacks->next++);
+		uint64_t top;
 
+		if (!procfs_stack_pointer(thread->tid, &top))
+			continue;
 		if (thread->pid != pid && pid != 0)
 			memory_deinit(&memory);
 		if (thread->pid != pid)
 			memory_init(&memory, thread->pid);
 		pid = thread->pid;
-		err = stacks_look_at(thread->image, &memory, thread->tid, found,
-				     data);
+		err = stacks_look_from(thread->image, &memory, top, found,
+				       data);
 	}
 	if (pid != 0)
 		memory_deinit(&memory);
