@@ -24,7 +24,7 @@ enum {
 	BACKING_DEVICES = 8,
 };
 
-/* A device number may be another file system's later. */
+/* A device number may be another file system's later: for all who share it. */
 static const uint64_t BACKING_KEPT_NS = CLOCK_NS_PER_S;
 
 struct backing_device {

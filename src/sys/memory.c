@@ -144,6 +144,8 @@ static ssize_t memory_read_by(const struct memory *memory, enum memory_way way,
  * What is behind a mapping tells how all of its pages are read, but where they are
  * served. False: their states are to be asked for. That is a system call too, and
  * takes twice as long as to ask what is behind them; so if nobody has asked yet.
+ * Whoever serves a file below an overlay is not seen, whether a page of it is in
+ * memory or not.
  */
 static bool memory_next_mapped(const struct memory *memory, uint64_t address,
 			       enum memory_way *ret_way, uint64_t *ret_room)
