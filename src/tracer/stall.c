@@ -755,22 +755,22 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 	return true;
 }
 
-/*
- * Nobody else can reach the bytes: there is nobody, or there are other processes
- * that do not share them.
- */
+/* Are there other threads, of which none can reach the bytes? */
+static bool stall_is_private(const struct engine *engine,
+			     const struct stall *stall)
+{
+	return stall->access_count > 0 &&
+	       tracees_thread_count(&engine->core.tracees) > 1 &&
+	       !stall_has_partners(engine, stall);
+}
+
 static void stall_forgo(struct engine *engine, const struct stall *stall,
 			const struct thread *thread)
 {
-	if (tracees_thread_count(&engine->core.tracees) > 1) {
-		engine->core.stats.hits_private +=
-			!wire_site_apart(&stall->site) &&
-			!(stall->site.id & WIRE_PROBE);
-		pool_found_private(&engine->pool, clock_now_ns());
-		stall_tell(engine, stall, thread, WIRE_PRIVATE, 0);
-	} else {
-		stall_report_sample(engine, stall, thread, WIRE_ALONE, 0);
-	}
+	engine->core.stats.hits_private += !wire_site_apart(&stall->site) &&
+					   !(stall->site.id & WIRE_PROBE);
+	pool_found_private(&engine->pool, clock_now_ns());
+	stall_tell(engine, stall, thread, WIRE_PRIVATE, 0);
 }
 
 enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
@@ -781,12 +781,16 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 	enum pool_hit hit = POOL_HIT_DONE;
 	bool rests = false;
 
-	if (stall && stall_may_begin(stall)) {
+	/* what the bytes are does not matter then */
+	if (stall && stall_is_private(engine, stall)) {
+		stall_forgo(engine, stall, thread);
+	} else if (stall && stall_may_begin(stall)) {
 		if (stall_collisions(engine, stall)) {
 			stall_report_sample(engine, stall, thread, WIRE_RACED,
 					    0);
 		} else if (!stall_has_partners(engine, stall)) {
-			stall_forgo(engine, stall, thread);
+			stall_report_sample(engine, stall, thread, WIRE_ALONE,
+					    0);
 		} else if (stall_affords(engine, thread, breakpoint, &rests)) {
 			stall->waited_ns =
 				clock_now_ns() - breakpoint->armed_ns;
