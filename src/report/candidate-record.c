@@ -61,11 +61,6 @@ void candidate_record_deinit(struct candidate_record *record)
 	fields_deinit(&candidate_fields, record);
 }
 
-const char *candidate_result_name(unsigned int result)
-{
-	return result < CANDIDATE_RESULTS ? result_words[result] : "unknown";
-}
-
 const char *candidate_result_words(unsigned int result)
 {
 	return result < CANDIDATE_RESULTS ? spoken[result] : "unknown";

@@ -40,9 +40,7 @@ struct candidate_record {
 void candidate_record_init(struct candidate_record *record);
 void candidate_record_deinit(struct candidate_record *record);
 
-/* "provoked", "ordered", "not-met", ... */
-const char *candidate_result_name(unsigned int result);
-/* The same for people: "not met" */
+/* For people: "provoked", "ordered", "not met", ... */
 const char *candidate_result_words(unsigned int result);
 
 /*
