@@ -215,6 +215,7 @@ static void masks_seen_before_count(void **state)
 		driven_plan(work, 2);
 		child_plan.prepare = rows[i].prepare;
 		driven = driven_start(&watch_by_value);
+		driven->engine.pool.params.stall_max_ns = 1000;
 		assert_ok(procfs_status(driven->pid, &before));
 		settle(driven);
 		see(driven, rows[i].how);
