@@ -49,7 +49,7 @@ if command -v pigz >"$work/which" && command -v valgrind >"$work/which"; then
 		"$((${q:-0} * 3 >= ${v:-1000000} * 2))" 1
 fi
 
-traced crash qemu "$T/crash_after.O2"
+traced crash qemu "$T/crash_after.O2" x2000
 matches "a crash: the trace is complete" "$work/crash.txt" \
 	"accesses in .*; exit status 13[0-9]"
 matches "with its pairs" "$work/crash.txt" "^PAIRS .*: [1-9]"
@@ -70,7 +70,7 @@ QEMU_STRACE=1 QEMU_LOG=in_asm run hunt --recorder qemu --budget 1ms -- \
 matches "QEMU's variables get to the program" "$work/out" '^QEMU_STRACE=1$'
 is "and not to QEMU" "$(grep -cE 'getuid|exit_group|IN:' "$work/err")" 0
 
-traced clones qemu "$T/odd_clones.O2"
+traced clones qemu "$T/odd_clones.O2" 0.5
 matches "a bare clone is named" "$work/clones.txt" 'clone: a process that shares'
 if grep -qw avx512f /proc/cpuinfo; then
 	traced evex qemu "$T/evex.O2"

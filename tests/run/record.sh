@@ -174,7 +174,7 @@ matches "a command that is not there is named" "$work/err" \
 	'record: record .*no-such-program: .*no-such-program was not found$'
 is "and that is an error" "$status" 125
 
-record clones "$T/odd_clones.O2"
+record clones "$T/odd_clones.O2" 0.5
 matches "what cannot be recorded is named" "$trace" \
 	'^unable (v?fork|clone): '
 
