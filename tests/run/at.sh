@@ -92,7 +92,7 @@ searched()
 	sed -n "s/.*--at $1: [0-9]* sites in //p" "$work/err" | sed 's,.*/,,'
 }
 watch --seed 1 --debug detect --at slot_get --at no_such_function -- \
-	"$T/aimed.O2" 3
+	"$T/aimed.O2" 2
 is "the program alone is searched for its own function" \
 	"$(searched slot_get)" "aimed.O2"
 holds "libraries are searched for others" \
@@ -111,7 +111,7 @@ share()
 
 	in_turn 2 "$what: samples there" || return 1
 	shift 2
-	tries seconds 3 10 40
+	tries seconds 1 4 40
 	while next_try seconds; do
 		watch --seed 2 --at "aimed.c:$put" "$@" "$seconds"
 		all=$(tail -n 1 "$report" | jq .samples)

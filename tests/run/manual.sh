@@ -8,7 +8,8 @@
 #
 # That the session's race is met within a minute, or not within the five seconds
 # at a thousand samples a second, is chance. So attach has four tries, each two to
-# three times as long as the one before. A try also fails when it was to write rules
+# three times as long as the one before, and where a race is to be met another one
+# before them, of two seconds for the page's five. A try also fails when it was to write rules
 # and wrote none or some of one side only, or to stop at a race and saw one side
 # of it only.
 
@@ -67,15 +68,15 @@ session=$work/session
 mkdir "$session" "$work/tally"
 examples session "$sources/man/racewatch.1" "$session" || exit 99
 
-# perform NUMBER: runs that command, $turn times as long; what it prints goes to
-# NUMBER.got
+# perform NUMBER: runs that command, where it watches for seconds for $seconds of
+# them; what it prints goes to NUMBER.got
 perform()
 {
 	local command gdb=() line
 
 	command=$(sed -e "s|/usr/share/racewatch/gdb|$sources/contrib/gdb|" \
-		-e "s/--duration 5s/--duration $((5 * turn))s/" \
-		-e "s/--duration 1m/--duration ${turn}m/" \
+		-e "s/--duration 5s/--duration ${seconds}s/" \
+		-e "s/--duration 1m/--duration $((12 * seconds))s/" \
 		"$session/$1.command")
 	if [ -f "$session/$1.gdb" ]; then
 		while read -r line; do
@@ -112,10 +113,10 @@ both_seen()
 	! records "${BASH_REMATCH[1]}" type=race sides.*.role=unknown
 }
 
-# try_anew COMMAND: it did not do what it should
-try_anew()
+# was_in_vain COMMAND: it did not do what it should
+was_in_vain()
 {
-	diag "once more: $1"
+	diag "not as it should be: $1"
 	diag_file "$work/differences"
 	kill -CONT "$(pidof tallyd)" 2>/dev/null
 }
@@ -140,17 +141,19 @@ for file in "$session"/*.command; do
 	command=$(tr -s '\\\n ' ' ' <"$file")
 	lacking "$command" && continue
 	case $command in
-	"racewatch attach "*) tries turn 1 3 9 20 ;;
-	*) tries turn 1 ;;
+	# none is to be met there
+	"racewatch attach "*" -o fixed.jsonl "*) tries seconds 5 15 45 100 ;;
+	"racewatch attach "*) tries seconds 2 5 15 45 100 ;;
+	*) tries seconds 5 ;;
 	esac
 	same=
-	while next_try turn; do
-		[ "$turn" -eq 1 ] || try_anew "$command"
+	while next_try seconds; do
 		perform "$number"
 		examples same "$session/$number.expected" \
 			"$session/$number.got" >"$work/differences" &&
 			wrote "$command" && both_seen "$command" && same=yes &&
 			break
+		was_in_vain "$command"
 	done
 	if [ -n "$same" ]; then
 		ok "racewatch(1): $command"

@@ -13,7 +13,7 @@ watch_ways()
 {
 	local seconds count
 
-	tries seconds 2 10 40
+	tries seconds 1 5 40
 	while next_try seconds; do
 		run run --seed "$seed" --rate 1000 --error-exitcode 0 \
 			-o "$report" -- "$TARGETS_DIR/ways.O2" "$seconds" \

@@ -50,7 +50,7 @@ sampled()
 	local what=$1 pid=$2 samples seconds code
 
 	shift 2
-	tries seconds 1 3 20
+	tries seconds 0.5 2 20
 	while next_try seconds; do
 		rm -f "$report"
 		timeout -k 5 60 "$@" "$RACEWATCH" attach --seed 1 --rate 1000 \

@@ -136,7 +136,7 @@ matches "it says how often they met, and the end" "$work/err" \
 is "and nothing of the other" "$(grep -c '^order' "$work/err")" 1
 
 # The program would go on for minutes: the time ends it, after the two have met.
-tries seconds 4 16 60
+tries seconds 1.5 8 60
 while next_try seconds; do
 	run provoke --order "$order" --times 1 --timeout "${seconds}s" \
 		"$work/saved.jsonl#$id" -- "$T/provoked.O0" null 200
@@ -166,7 +166,7 @@ while next_try seconds; do
 done
 matches "without a report: the line again" "$work/err" \
 	"^  again       racewatch provoke REPORT#1 -- $T/provoked.O0 null $seconds  # -o REPORT saves it\$"
-tries seconds 4 16 60
+tries seconds 1.5 8 60
 while next_try seconds; do
 	"$T/provoked.O0" null "$seconds" >"$work/out" &
 	pid=$!

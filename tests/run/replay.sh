@@ -26,7 +26,7 @@ replayed()
 	in_turn 3 "$name" || return 0
 	skip_lacking registers "$name" && return
 	# the race is to be met 20 times and more
-	tries seconds 4 20 60
+	tries seconds 2 4 20 60
 	while next_try seconds; do
 		RUN_TIMEOUT=$((seconds + 60)) run run --rate 3000 "${options[@]}" \
 			-o "$report" -- "$TARGETS_DIR/$1" "$seconds" ${2:+"$2"}
@@ -78,7 +78,7 @@ revisited()
 	in_turn 3 "$name" || return 0
 	skip_lacking registers "$name" && return
 	# it is to be met first
-	tries seconds 4 8 8 16 30
+	tries seconds 2 4 8 16 30
 	while next_try seconds; do
 		rm -f "$state"
 		run run --rate 1000 --replay-instances 100 --state "$state" \
@@ -113,7 +113,7 @@ attached()
 	local name="attach --replay $1: $2, $3 instances" program
 
 	skip_lacking registers "$name" && return
-	tries seconds 4 20 60
+	tries seconds 1 4 20 60
 	while next_try seconds; do
 		"$TARGETS_DIR/orders.O2" "$seconds" lost >"$work/said" &
 		program=$!

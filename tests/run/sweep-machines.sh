@@ -48,7 +48,7 @@ fi
 # its runs see no race; leaves $status and $seconds
 met()
 {
-	tries seconds 1.5 8
+	tries seconds 0.7 8
 	while next_try seconds; do
 		rm -rf "$1"
 		timeout 180 "${@:2}" -d "$1" -- "$target" "$seconds" >out 2>err

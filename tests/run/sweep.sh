@@ -4,11 +4,11 @@
 # racewatch sweep: its ends, its exit statuses, runs that go wrong in each way,
 # the state file across kills, full disks and other sweeps, the merged report.
 #
-# Where a race is to be met, it is that of read_write, in eight runs of 1.5 s,
+# Where a race is to be met, it is that of read_write, in eight runs of 0.7 s,
 # and where none of them sees it, as on a loaded machine, in eight longer ones.
 # In how many it is seen on a machine is said by
 #
-#	racewatch sweep --runs 30 -- tests/targets/read_write.O2 1.5
+#	racewatch sweep --runs 30 -- tests/targets/read_write.O2 0.7
 
 # shellcheck disable=SC2317 # functions called through await
 
@@ -51,7 +51,7 @@ alone=()
 lacks registers && alone=(--exclude set_level)
 
 # Races are found, merged, counted; what each run had is kept.
-tries seconds 1.5 8
+tries seconds 0.7 8
 while next_try seconds; do
 	rm -rf "$d"
 	sweep --runs 8 -j 2 -o "$report" "${alone[@]}" -- \
@@ -109,7 +109,7 @@ is "the race is suppressed: 0" "$status" 0 || diag_file "$work/err"
 # A race that is unlikely counts, unless it is to be ignored.
 unlikely_sweep()
 {
-	tries seconds 1.5 8 30
+	tries seconds 0.7 8 30
 	while next_try seconds; do
 		rm -rf "$d.unlikely"
 		sweep --directory "$d.unlikely" --runs 2 \
@@ -144,7 +144,7 @@ has "the baseline has it" "$work/new.base" type=race
 matches "so have the suppressions" "$work/new.supp" '^race_top:'
 
 # Another command or seed in the same directory.
-sweep --runs 9 "${alone[@]}" -- "$T/read_write.O2" 0.7
+sweep --runs 9 "${alone[@]}" -- "$T/read_write.O2" 0.9
 is "the state of another command: 2" "$status" 2
 matches "is refused" "$work/err" 'state.db: .*another command'
 sweep --runs 9 --seed 5 "${racy[@]}"

@@ -168,7 +168,7 @@ if lacks registers; then
 	reason="special-variable"
 	special=(--special-variable "done")
 fi
-tries seconds 3 12 40
+tries seconds 1 6 40
 while next_try seconds; do
 	run run --replay off --seed 1 --rate 3000 --ignore-unlikely "${special[@]}" \
 		-o "$report" -- "$TARGETS_DIR/verdicts.O2" "$seconds" "$unlikely"
@@ -196,7 +196,7 @@ run report --format junit --ignore-unlikely "$work/saved.jsonl"
 matches "report --ignore-unlikely: it does not" "$work/out" 'failures="0"'
 
 # A special variable is one of these.
-tries seconds 2 8 40
+tries seconds 1 5 40
 while next_try seconds; do
 	run run --replay off --seed 1 --rate 3000 --special-variable 'cou*' \
 		--ignore-unlikely -o "$report" -- \
@@ -215,7 +215,7 @@ has "--halt-on-race: at a race that is unlikely" "$report" \
 	verdict=unlikely
 
 # attach has a line for it as it comes, and exits with 66 all the same.
-tries seconds 3 12 40
+tries seconds 1 6 40
 while next_try seconds; do
 	"$TARGETS_DIR/verdicts.O2" 120 ticket >"$work/said" 2>&1 </dev/null &
 	program=$!
@@ -236,7 +236,7 @@ matches "attach: it is counted" "$work/err" \
 # A site whose stalls end in synchronization alone gets no more of them: of the
 # two, three each, and what was under way then. Without that rule they get as
 # many as other sites, as long as the program runs.
-tries seconds 2 8 40
+tries seconds 1 5 40
 while next_try seconds; do
 	run run --replay off --seed 1 --rate 1000 -o "$report" -- \
 		"$TARGETS_DIR/free_spin.nog2" "$seconds"
