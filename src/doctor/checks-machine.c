@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "doctor/checks-list.h"

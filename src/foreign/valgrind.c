@@ -2,7 +2,6 @@
 /* Sentences of Helgrind and DRD; see valgrind.h. */
 #include "foreign/valgrind.h"
 
-#include "foreign/foreign.h"
 #include "foreign/gather.h"
 #include "foreign/scan.h"
 #include "report/race.h"

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/map.h"
 #include "base/vec.h"
 #include "hunt/stops-process.h"
 #include "hunt/trace-format.h"

@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/exitstatus.h"
 #include "base/log.h"
-#include "base/strbuf.h"
 #include "provoke/attempts.h"
 #include "provoke/scenario.h"
 #include "report/field.h"

@@ -4,7 +4,6 @@
  */
 #include "recorder/channels.h"
 
-#include "hunt/trace-format.h"
 #include "hunt/trace-stream.h"
 #include "recorder/os.h"
 #include "recorder/writer.h"

@@ -5,7 +5,6 @@
  */
 #include "recorder/recorder.h"
 
-#include "hunt/trace-events.h"
 #include "hunt/trace-format.h"
 #include "recorder/again.h"
 #include "recorder/emit.h"

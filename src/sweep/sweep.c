@@ -19,9 +19,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/signals.h"
-#include "base/strbuf.h"
 #include "sweep/descendants.h"
 #include "sweep/job.h"
 #include "sweep/journal.h"

@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include "base/clock.h"
-#include "tracee/breakpoint.h"
 
 enum {
 	/* bringing threads into line takes one part of the time in this */

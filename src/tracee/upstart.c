@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-#include "base/error.h"
 #include "sys/trace.h"
 #include "tracee/sigstate.h"
 #include "tracee/thread.h"

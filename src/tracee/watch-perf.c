@@ -15,7 +15,6 @@
 #include "sys/perfwatch.h"
 #include "tracee/thread.h"
 #include "tracee/tracees.h"
-#include "wire/stats.h"
 
 /* Marks our cookies among those of events that the program itself opens. */
 static const uint64_t perf_cookie_mark = UINT64_C(0x7261636500000000);

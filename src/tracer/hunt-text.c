@@ -4,7 +4,6 @@
  */
 #include "tracer/hunt-text.h"
 
-#include "base/error.h"
 #include "tracee/breakpoint.h"
 #include "tracee/process.h"
 #include "tracee/writer.h"

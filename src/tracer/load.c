@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "sys/procfs.h"
 #include "tracee/process.h"
 #include "tracer/core.h"

@@ -5,7 +5,6 @@
 #include "tracer/provoke-sites.h"
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "tracee/breakpoint.h"
 #include "tracee/parking.h"
 #include "tracee/process.h"

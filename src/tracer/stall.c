@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "sys/perfwatch.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
