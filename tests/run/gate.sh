@@ -73,7 +73,7 @@ run run --seed 1 --gen-suppressions "$new" "${halt[@]}"
 is "the race whose suppression is written" "$status" 66
 ready_suppression()
 {
-	tries seconds 2 8 20
+	tries seconds 1 8 20
 	while next_try seconds; do
 		run run --seed 1 --suppressions "$new" -o "$report" -- \
 			"$T/read_write.O2" "$seconds"
@@ -92,7 +92,7 @@ ready_suppression()
 		'suppressed.file=*new.supp'
 	has "the report says that none is new" "$report" type=summary \
 		new=0 suppressed=1
-	tries seconds 2 8 20
+	tries seconds 1 8 20
 	while next_try seconds; do
 		run run --seed 1 --suppressions "$new" --show all -- \
 			"$T/read_write.O2" "$seconds"
