@@ -353,14 +353,12 @@ static void hunt_note_dropped(const struct hunt_totals *totals)
 			 "conflicts of these may be missing, whatever the "
 			 "memory",
 			 strbuf_text(&count));
-		strbuf_truncate(&count, 0);
 	}
-	if (totals->left_out > 0) {
-		text_add_count(&count, totals->left_out);
-		log_note("not compared: %s accesses, of bytes with very many; "
-			 "conflicts of these may be missing",
-			 strbuf_text(&count));
-	}
+	if (totals->left_out > 0)
+		log_note(
+			"not compared: some of the accesses to bytes that very "
+			"many instructions and threads access; conflicts of "
+			"these may be missing");
 	strbuf_deinit(&count);
 }
 

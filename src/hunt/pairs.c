@@ -38,6 +38,7 @@ struct granule {
 	size_t first; /* place of its first cell */
 	struct vec kinds; /* of struct kind, by place of the descriptor */
 	struct vec seen; /* of struct seen */
+	uint32_t compared;
 };
 
 void pairs_init(struct pairs *pairs)
@@ -290,6 +291,12 @@ static int compare_blocks(const void *one, const void *two)
 	return (a > b) - (a < b);
 }
 
+static bool leave_out(struct pairs *pairs, const struct seen *one)
+{
+	pairs->cells_left_out++;
+	return map_set(&pairs->left_out, one->kind.place, 1);
+}
+
 /* Of each block only so many stay; false: out of memory. */
 static bool limit_blocks(struct granule *granule)
 {
@@ -308,8 +315,7 @@ static bool limit_blocks(struct granule *granule)
 			memmove(vec_at(all, kept++), one, all->size);
 			continue;
 		}
-		pairs->cells_left_out++;
-		if (!map_set(&pairs->left_out, one->kind.place, 1))
+		if (!leave_out(pairs, one))
 			return false;
 	}
 	all->count = kept;
@@ -334,7 +340,7 @@ static bool is_crowded(const struct vec *seen)
  * What is in no block, or in one that is not known, with everything; else those of
  * a block with each other: addresses are used again and again.
  */
-static bool compare_with_later(const struct granule *granule, size_t i)
+static bool compare_with_later(struct granule *granule, size_t i)
 {
 	const struct vec *seen = &granule->seen;
 	const struct seen *one = vec_at(seen, i);
@@ -344,6 +350,9 @@ static bool compare_with_later(const struct granule *granule, size_t i)
 
 		if (one->cell->block && one->cell->block != other->cell->block)
 			return true;
+		if (granule->compared == PAIRS_COMPARED_MAX)
+			return leave_out(granule->pairs, one);
+		granule->compared++;
 		if (!compare(granule, one, other))
 			return false;
 	}
@@ -389,6 +398,7 @@ struct error *pairs_find(struct pairs *pairs, const struct recording *recording,
 	vec_clear(&pairs->conflicts);
 	while (!err && i < cells->count) {
 		granule.first = i;
+		granule.compared = 0;
 		vec_clear(&granule.seen);
 		for (; !err && i < cells->count &&
 		       address_at(cells, i) == address_at(cells, granule.first);

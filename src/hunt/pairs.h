@@ -60,8 +60,7 @@ struct pairs {
 	 * the partner and a later one is not: which one that is is not known.
 	 */
 	uint64_t unplaced;
-	uint64_t
-		cells_left_out; /* of heap blocks, or other memory, with too many */
+	uint64_t cells_left_out; /* where there are too many */
 	/*
 	 * Numbers of the instructions of these: there may be pairs of them that no
 	 * other member has.
@@ -69,8 +68,11 @@ struct pairs {
 	struct map left_out;
 };
 
-/* Cells of a granule, and of one heap block there, that are compared. */
-enum { PAIRS_CELLS_MAX = 1024 };
+/*
+ * Cells of a granule, and of one heap block there, that are compared, and comparisons
+ * for a granule.
+ */
+enum { PAIRS_CELLS_MAX = 1024, PAIRS_COMPARED_MAX = 1 << 20 };
 
 void pairs_init(struct pairs *pairs);
 void pairs_deinit(struct pairs *pairs);

@@ -61,7 +61,7 @@ struct hunt_totals {
 	 * instructions made some there: conflicts may be missing.
 	 */
 	uint64_t crowded;
-	uint64_t left_out; /* accesses at bytes with too many to be compared */
+	uint64_t left_out; /* cells that were not compared: pairs.h */
 	uint64_t starved; /* accesses that it has not kept for want of memory */
 	/* of instructions that conflict */
 	uint64_t pairs_all;
