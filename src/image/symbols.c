@@ -106,11 +106,21 @@ static bool function_begins(struct debug_unit *unit, uint64_t address)
 	return function && function->start == address;
 }
 
+static bool same_file(Dwarf_Line *row, Dwarf_Line *other)
+{
+	const char *one = dwarf_linesrc(row, NULL, NULL);
+	const char *two = dwarf_linesrc(other, NULL, NULL);
+
+	return one && two && strcmp(one, two) == 0;
+}
+
 /*
  * Of several rows for one address the last is found, which may be no statement
  * of its own: the brace after "return x;" gets the load of x. The statement's
  * row, if there is one at that address, is what the reader looks for. But the
- * first row of a function is its head: no statement, whatever it says.
+ * first row of a function is its head: no statement, whatever it says. And a row of
+ * another file is of what was inlined there, without code of its own that is told
+ * apart: gcc has the subscript of a std::vector in its caller's frame.
  */
 static Dwarf_Line *statement_row(struct debug_unit *unit, Dwarf_Line *line)
 {
@@ -135,6 +145,8 @@ static Dwarf_Line *statement_row(struct debug_unit *unit, Dwarf_Line *line)
 			continue;
 		if (row_is_first(lines, i) && function_begins(unit, address))
 			break;
+		if (!same_file(row, line))
+			continue;
 		return row;
 	}
 	return line;
