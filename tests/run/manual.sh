@@ -9,9 +9,9 @@
 # That the session's race is met within a minute, or not within the five seconds
 # at a thousand samples a second, is chance. So attach has four tries, each two to
 # three times as long as the one before, and where a race is to be met another one
-# before them, of two seconds for the page's five. A try also fails when it was to write rules
-# and wrote none or some of one side only, or to stop at a race and saw one side
-# of it only.
+# before them, of two seconds for the page's five. A try also fails when it was to
+# write rules and wrote none or some of one side only, or to stop at a race and saw
+# one side of it only.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -181,14 +181,14 @@ end_programs
 
 # --- all other examples
 
-# Programs and files by the names that the pages use: a test that takes two
-# seconds, a server of fifteen with a library, reports of runs.
+# Programs and files by the names that the pages use: a test that takes a
+# second, a server of fifteen with a library, reports of runs.
 stage=$work/stage
 mkdir "$stage" "$stage/build"
 cd "$stage" || exit 99
 cp "$TARGETS_DIR/read_write.O2" build/program
 strip -o program build/program
-printf '#!/bin/sh\nexec %s/build/program 2\n' "$stage" >./test
+printf '#!/bin/sh\nexec %s/build/program 1\n' "$stage" >./test
 chmod +x ./test
 cat >store.c <<'END'
 long stored;
@@ -218,7 +218,7 @@ END
 cc -g -O1 -shared -fPIC -o libstore.so.1 store.c &&
 	cc -g -O1 -pthread -o server server.c ./libstore.so.1 || exit 99
 racewatch run -q --seed 1 -o run1.jsonl -- ./test 2>/dev/null >&2
-racewatch run -q --seed 1 -o production.jsonl -- ./program 2 2>/dev/null >&2
+racewatch run -q --seed 1 -o production.jsonl -- ./program 1 2>/dev/null >&2
 for name in run2 all races yesterday today; do
 	cp run1.jsonl $name.jsonl
 done
