@@ -12,7 +12,6 @@
 #include "base/exitstatus.h"
 #include "judge/judge.h"
 #include "output/terminal.h"
-#include "report/render.h"
 #include "sampling/at.h"
 #include "sampling/glob.h"
 #include "schedule/effort.h"
@@ -56,12 +55,26 @@ static const struct option_def showing_defs[] = {
 	  .type = OPTION_CHOICE,
 	  .offset = AT(showing, color),
 	  .choices = color_words },
+	{ .name = "--full-stacks",
+	  .help = "print every frame: do not fold those of libraries and "
+		  "runtimes",
+	  .type = OPTION_FLAG,
+	  .offset = AT(showing, full_stacks) },
 	{ .name = "--quiet",
 	  .letter = 'q',
 	  .help = "print only races",
 	  .type = OPTION_FLAG,
 	  .offset = AT(showing, quiet) },
 };
+
+struct render_style showing_style(const struct showing *showing, int fd)
+{
+	return (struct render_style){
+		.color = terminal_color(showing->color, fd),
+		.width = terminal_width(fd),
+		.full_stacks = showing->full_stacks,
+	};
+}
 
 static struct error *check_pattern(const char *pattern)
 {

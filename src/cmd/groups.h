@@ -13,6 +13,7 @@
 #include "base/options.h"
 #include "base/vec.h"
 #include "judge/judge.h"
+#include "report/render.h"
 #include "schedule/effort.h"
 #include "wire/tracing.h"
 
@@ -29,9 +30,12 @@ extern const struct option_group standard_group;
 struct showing {
 	int show; /* enum show */
 	int color; /* enum color */
-	bool quiet;
+	bool full_stacks, quiet;
 };
 extern const struct option_group showing_group;
+
+/* The style of text that is written to this file. */
+struct render_style showing_style(const struct showing *showing, int fd);
 
 /* Which code is sampled: run, attach, sweep, sites. */
 struct selecting {

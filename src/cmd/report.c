@@ -305,8 +305,7 @@ static struct error *report_write(const void *context, FILE *out)
 		.renderer = {
 			.ops = render_find(options->format),
 			.out = out,
-			.color = terminal_color(options->showing.color, fileno(out)),
-			.width = terminal_width(fileno(out)),
+			.style = showing_style(&options->showing, fileno(out)),
 			.ignore_unlikely = options->judging.ignore_unlikely,
 			.show_ordered = options->show_ordered,
 		},

@@ -160,8 +160,7 @@ static struct error *do_sweep(const struct sweep_options *options,
 		.quiet = options->common.showing.quiet,
 		.verbose = options->verbose,
 		.show_all = options->common.showing.show == SHOW_ALL,
-		.color = terminal_color(options->common.showing.color,
-					STDERR_FILENO),
+		.style = showing_style(&options->common.showing, STDERR_FILENO),
 	};
 	struct error *err, *ended = NULL;
 

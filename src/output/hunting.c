@@ -60,15 +60,15 @@ struct error *hunting_output_init(struct hunting_output *output,
 		.start_wall_ns = clock_wall_ns(),
 		.text = { .ops = &render_text,
 			  .out = stderr,
-			  .color = config->color,
-			  .width = terminal_width(STDERR_FILENO),
+			  .style = config->style,
 			  .live = true,
 			  .show_ordered = config->show_ordered,
 			  .ignore_unlikely =
 				  judge_ignores_unlikely(config->judge) },
 	};
 	status_init(&output->status, config->quiet ? -1 : STDERR_FILENO);
-	err = saved_open(&output->saved, config->path, config->format);
+	err = saved_open(&output->saved, config->path, config->format,
+			 &config->style);
 	output->saved.renderer.ignore_unlikely = output->text.ignore_unlikely;
 	saved_add_again(&output->saved, config->command, config->until_exit_of,
 			&output->again);

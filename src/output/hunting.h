@@ -37,7 +37,7 @@ struct hunting_config {
 	bool verbose; /* every side at the end */
 	bool show_all;
 	bool show_ordered; /* at the end, what hand-overs put in order */
-	bool color;
+	struct render_style style; /* of text on standard error */
 	struct candidates *candidates; /* that are hunted for; NULL: all is */
 	struct judge *judge;
 	uint64_t error_exitcode;

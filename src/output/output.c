@@ -63,14 +63,14 @@ struct error *output_init(struct output *output,
 	output->text = (struct renderer){
 		.ops = &render_text,
 		.out = stderr,
-		.color = config->color,
-		.width = terminal_width(STDERR_FILENO),
+		.style = config->style,
 		.live = true,
 	};
 	output->text.ignore_unlikely = judge_ignores_unlikely(config->judge);
 	status_init(&output->status, config->quiet ? -1 : STDERR_FILENO);
 	output->start_wall_ns = clock_wall_ns();
-	err = saved_open(&output->saved, config->path, config->format);
+	err = saved_open(&output->saved, config->path, config->format,
+			 &config->style);
 	output->saved.renderer.ignore_unlikely = output->text.ignore_unlikely;
 	output_set_again(output);
 	return err;

@@ -42,7 +42,7 @@ struct output_config {
 	/* also what is suppressed, known or synchronization, in full */
 	bool show_all;
 	bool fold_unlikely; /* races with that verdict are a line each */
-	bool color;
+	struct render_style style; /* of text on standard error */
 	struct judge *judge;
 };
 

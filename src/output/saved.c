@@ -29,7 +29,8 @@ static struct error *saved_failed(const struct saved *saved, struct error *err)
 }
 
 struct error *saved_open(struct saved *saved, const char *path,
-			 const struct renderer_ops *format)
+			 const struct renderer_ops *format,
+			 const struct render_style *style)
 {
 	bool is_stdout = !path || strcmp(path, "-") == 0;
 	struct error *err = NULL;
@@ -46,9 +47,11 @@ struct error *saved_open(struct saved *saved, const char *path,
 	saved->renderer = (struct renderer){
 		.ops = format ? format : &render_json,
 		.out = saved->file,
+		.style = *style,
 		.suppression = suppression_write,
 		.live = true,
 	};
+	render_style_for_file(&saved->renderer.style);
 	return NULL;
 }
 

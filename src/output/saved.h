@@ -30,10 +30,11 @@ struct saved {
 /*
  * format NULL: JSON lines if there is a path, else nothing. path NULL or "-":
  * standard output; text is not written there, since it is printed. The path
- * must outlive the report.
+ * must outlive the report. style: of text on standard error.
  */
 struct error *saved_open(struct saved *saved, const char *path,
-			 const struct renderer_ops *format);
+			 const struct renderer_ops *format,
+			 const struct render_style *style);
 
 /*
  * Append the command that provokes a race of this report ("{id}" for its number)

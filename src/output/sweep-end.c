@@ -142,8 +142,7 @@ static struct error *print_to(const struct ending *ending, FILE *out,
 		.renderer = {
 			.ops = format,
 			.out = out,
-			.color = out == stderr && ending->config->color,
-			.width = terminal_width(fileno(out)),
+			.style = ending->config->style,
 			.ignore_unlikely = judge_ignores_unlikely(
 				ending->config->judge),
 		},
@@ -154,6 +153,8 @@ static struct error *print_to(const struct ending *ending, FILE *out,
 	};
 	struct error *err;
 
+	if (out != stderr)
+		render_style_for_file(&print.renderer.style);
 	filters_init(&none);
 	err = report_print(&print, ending->merge);
 	filters_deinit(&none);

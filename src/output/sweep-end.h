@@ -9,10 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "report/render.h"
+
 struct error;
 struct judge;
 struct results;
-struct renderer_ops;
 struct sweep_result;
 
 struct sweep_end_config {
@@ -24,7 +25,8 @@ struct sweep_end_config {
 	const struct renderer_ops *format; /* NULL: JSON lines, if output */
 	struct judge *judge;
 	uint64_t error_exitcode, min_samples;
-	bool quiet, verbose, show_all, color;
+	bool quiet, verbose, show_all;
+	struct render_style style; /* of text on standard error */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct strbuf;
 struct vec;
 
 struct race_frame {
@@ -46,10 +47,23 @@ bool race_frame_is_c_library(const struct race_frame *frame);
 bool race_frame_is_wrapper(const char *file);
 
 /*
- * The place of the innermost frame that has a source file and is no wrapper; 0:
- * there is none.
+ * The place of the innermost frame that is the program's own and has a source file,
+ * or else of the innermost that is its own; 0: there is none.
  */
 size_t race_frames_find_own(const struct vec *frames);
+
+/* Is it below /lib, /usr/lib or the like, where libraries are installed? */
+bool race_path_is_system(const char *path);
+
+/*
+ * The program's own code, as people look for it: neither of a source file of a
+ * language's library nor in a shared object below such a folder or of the C
+ * library and its like. A frame of which nothing is known is the program's own.
+ */
+bool race_frame_is_own(const struct race_frame *frame);
+
+/* Of one that is not: whose code it is, as "libstdc++", "libc", "Rust". */
+void race_frame_add_library(struct strbuf *out, const struct race_frame *frame);
 
 /* Free the strings of all frames and empty the vector. */
 void race_frames_clear(struct vec *frames);

@@ -263,7 +263,7 @@ static struct error *text_race(struct renderer *renderer,
 	for (int i = 0; i < 2; i++) {
 		const struct race_side *side = &race->sides[i];
 
-		text_frames_measure(&columns, &side->frames, side->insn);
+		text_frames_measure(&text, &columns, &side->frames, side->insn);
 	}
 	write_heading(&text, race);
 	write_variable(&text, race, &columns);

@@ -27,6 +27,12 @@ const struct renderer_ops *render_find(const char *name)
 	return NULL;
 }
 
+void render_style_for_file(struct render_style *style)
+{
+	style->color = false;
+	style->width = 0;
+}
+
 struct error *render_record(struct renderer *renderer,
 			    const struct report_record *record)
 {

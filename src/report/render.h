@@ -52,11 +52,20 @@ struct renderer_ops {
 	struct error *(*finish)(struct renderer *);
 };
 
+/* How text is written. */
+struct render_style {
+	bool color; /* use SGR sequences */
+	int width; /* columns; 0: do not fold */
+	bool full_stacks; /* frames of libraries too: report/folding.h */
+};
+
+/* Of what standard error shows, in a file: no colors, nothing folded. */
+void render_style_for_file(struct render_style *style);
+
 struct renderer {
 	const struct renderer_ops *ops;
 	FILE *out; /* borrowed */
-	bool color; /* text: use SGR sequences */
-	int width; /* text: columns; 0: do not fold */
+	struct render_style style;
 	/* races with the verdict unlikely are not counted */
 	bool ignore_unlikely;
 	bool show_ordered; /* text: what hand-overs put in order, in full */

@@ -5,6 +5,7 @@
 #include "report/text-frames.h"
 
 #include "base/utf8.h"
+#include "report/folding.h"
 #include "report/phrase.h"
 #include "report/race.h"
 #include "report/text.h"
@@ -35,13 +36,25 @@ static void widen(int *column, struct strbuf *cell)
 	strbuf_deinit(cell);
 }
 
-void text_frames_measure(struct text_columns *columns, const struct vec *frames,
-			 const char *insn)
+/* Frames from `at' on that are one line: the innermost has the instruction. */
+static size_t folds(const struct text *text, const struct vec *frames,
+		    size_t at)
 {
-	for (size_t i = 0; i < frames->count; i++) {
+	return at == 0 ? 1 : text_folds(text, frames, at);
+}
+
+void text_frames_measure(const struct text *text, struct text_columns *columns,
+			 const struct vec *frames, const char *insn)
+{
+	size_t count;
+
+	for (size_t i = 0; i < frames->count; i += count) {
 		const struct race_frame *frame = vec_at(frames, i);
 		struct strbuf cell = { 0 };
 
+		count = folds(text, frames, i);
+		if (count > 1)
+			continue;
 		strbuf_addf(&cell, "#%zu", i);
 		widen(&columns->index, &cell);
 		phrase_add_function(&cell, frame);
@@ -113,7 +126,15 @@ static void write_frame(struct text *text, int indent,
 void text_frames_write(struct text *text, int indent, const struct vec *frames,
 		       const char *insn, const struct text_columns *columns)
 {
-	for (size_t i = 0; i < frames->count; i++) {
+	size_t count;
+
+	for (size_t i = 0; i < frames->count; i += count) {
+		count = folds(text, frames, i);
+		if (count > 1) {
+			folding_add(&text->line, frames, i, count);
+			text_end_line(text, indent, columns->index + 1);
+			continue;
+		}
 		strbuf_addf(&text->line, "#%zu", i);
 		text_pad(text, 0, columns->index + 1);
 		write_frame(text, indent, vec_at(frames, i),

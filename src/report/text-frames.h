@@ -2,7 +2,7 @@
 /*
  * Stacks as text, in columns that several of them share: number, function,
  * place in the source, instruction; below a frame its source line, where it is
- * known, with a caret at its column.
+ * known, with a caret at its column. The innermost frame is never folded.
  */
 #ifndef REPORT_TEXT_FRAMES_H
 #define REPORT_TEXT_FRAMES_H
@@ -23,8 +23,8 @@ enum {
 };
 
 /* Make room for these; insn is of the innermost frame, or NULL. */
-void text_frames_measure(struct text_columns *columns, const struct vec *frames,
-			 const char *insn);
+void text_frames_measure(const struct text *text, struct text_columns *columns,
+			 const struct vec *frames, const char *insn);
 
 void text_frames_write(struct text *text, int indent, const struct vec *frames,
 		       const char *insn, const struct text_columns *columns);

@@ -12,8 +12,8 @@ struct text;
 struct vec;
 
 /*
- * Of struct race_frame, the innermost `max', and how many more there are;
- * "(no stack)" when there are none.
+ * Of struct race_frame, the innermost, in `max' lines, and how many more there
+ * are; "(no stack)" when there are none. With full stacks, all of them.
  */
 void text_add_stack(struct text *text, const struct vec *frames, size_t max,
 		    int indent);

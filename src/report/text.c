@@ -11,17 +11,14 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "report/folding.h"
 #include "report/render.h"
 
 enum { TEXT_WIDTH_MIN = 40 };
 
 struct text text_begin(const struct renderer *renderer)
 {
-	struct text text = {
-		.file = renderer->out,
-		.color = renderer->color,
-		.width = renderer->width,
-	};
+	struct text text = { .file = renderer->out, .style = renderer->style };
 
 	return text;
 }
@@ -70,8 +67,9 @@ void text_end_line(struct text *text, int indent, int more)
 	for (;;) {
 		size_t cut = 0;
 
-		if (text->width >= TEXT_WIDTH_MIN)
-			cut = fold_at(line, (size_t)(text->width - indent));
+		if (text->style.width >= TEXT_WIDTH_MIN)
+			cut = fold_at(line,
+				      (size_t)(text->style.width - indent));
 		strbuf_addf(&text->out, "%*s", indent, "");
 		if (!cut)
 			break;
@@ -89,13 +87,13 @@ void text_end_line(struct text *text, int indent, int more)
 
 void text_set_color(struct text *text, const char *sgr)
 {
-	if (text->color)
+	if (text->style.color)
 		strbuf_addf(&text->line, "\033[%sm", sgr);
 }
 
 void text_reset_color(struct text *text)
 {
-	if (text->color)
+	if (text->style.color)
 		strbuf_add(&text->line, "\033[0m");
 }
 
@@ -105,6 +103,11 @@ void text_pad(struct text *text, size_t start, int columns)
 
 	if (used < (size_t)columns)
 		strbuf_addf(&text->line, "%*s", columns - (int)used, "");
+}
+
+size_t text_folds(const struct text *text, const struct vec *frames, size_t at)
+{
+	return text->style.full_stacks ? 1 : folding_count(frames, at);
 }
 
 const char *text_base_name(const char *path)

@@ -6,14 +6,14 @@
 #ifndef REPORT_TEXT_H
 #define REPORT_TEXT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "base/strbuf.h"
+#include "report/render.h"
 
 struct error;
-struct renderer;
+struct vec;
 
 /* SGR parameters. */
 #define TEXT_BOLD "1"
@@ -22,8 +22,7 @@ struct renderer;
 
 struct text {
 	FILE *file;
-	bool color;
-	int width; /* columns to fold at; narrower than 40: not folded */
+	struct render_style style; /* narrower than 40 columns: not folded */
 	struct strbuf out; /* whole lines, for the file */
 	struct strbuf line; /* the one at work, without indentation */
 };
@@ -43,6 +42,9 @@ void text_reset_color(struct text *text);
 
 /* Fill the line with spaces so that what begins at byte start has `columns'. */
 void text_pad(struct text *text, size_t start, int columns);
+
+/* Frames from `at' on that are one line: report/folding.h. */
+size_t text_folds(const struct text *text, const struct vec *frames, size_t at);
 
 /* What comes after the last slash. */
 const char *text_base_name(const char *path);

@@ -15,6 +15,7 @@
 #include "image/elftext.h"
 #include "image/image.h"
 #include "image/symbols.h"
+#include "report/frame.h"
 #include "sampling/names.h"
 
 struct runtime_module {
@@ -86,23 +87,11 @@ enum module_part rules_module_part(const struct module *module)
 	return PART_ALL;
 }
 
-static bool is_in_system_folder(const char *path)
-{
-	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib/",
-					       "/usr/lib64/" };
-
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
-			return true;
-	}
-	return false;
-}
-
 bool rules_module_own(const struct module *module)
 {
 	if (module->main)
 		return true;
-	return module->path[0] == '/' && !is_in_system_folder(module->path) &&
+	return module->path[0] == '/' && !race_path_is_system(module->path) &&
 	       rules_module_part(module) == PART_ALL;
 }
 

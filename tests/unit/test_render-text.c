@@ -241,7 +241,7 @@ static void folded_lines_fit_and_say_the_same(void **state)
 	(void)state;
 	sample_race(&race);
 	output_open(&output);
-	output.renderer.width = 72;
+	output.renderer.style.width = 72;
 	assert_null(render_text.race(&output.renderer, &race));
 	output_is(
 		&output,
@@ -292,8 +292,8 @@ static void colors_change_nothing_else(void **state)
 	sample_race(&race);
 	output_open(&plain);
 	output_open(&colored);
-	colored.renderer.color = true;
-	colored.renderer.width = plain.renderer.width = 60;
+	colored.renderer.style.color = true;
+	colored.renderer.style.width = plain.renderer.style.width = 60;
 	assert_null(render_text.race(&plain.renderer, &race));
 	assert_null(render_text.race(&colored.renderer, &race));
 	fclose(colored.renderer.out);

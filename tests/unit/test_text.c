@@ -18,7 +18,8 @@
 static void folded_is(const char *line, int width, bool color,
 		      const char *expected)
 {
-	struct renderer renderer = { .width = width, .color = color };
+	struct renderer renderer = { .style = { .width = width,
+						.color = color } };
 	char *written = NULL;
 	struct text text;
 	size_t size = 0;

@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Stacks in text: what is folded of a C++ and of a Rust program, whose threads
+# are created by their languages' libraries. The reports are written here, with
+# the frames that such programs have; no program is watched.
+
+. "$(dirname "$0")/../lib.sh"
+
+libc=/usr/lib/x86_64-linux-gnu/libc.so.6
+cxx=/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30
+
+# frame FUNCTION FILE LINE COLUMN MODULE: one in JSON; a file or a number may be
+# null
+frame()
+{
+	printf '{"function":"%s","file":"%s","line":%s,"column":%s,' "$1" "$2" \
+		"$3" "$4" | sed 's/"null"/null/'
+	printf '"module":"%s","offset":"0x%x"},' "$5" $((0x1000 + ${3/null/0}))
+}
+
+# side ROLE ACCESS TID FRAMES CREATED
+side()
+{
+	printf '{"role":"%s","access":"%s","size":8,"pid":1,"tid":%s,' \
+		"$1" "$2" "$3"
+	printf '"insn":"nop","frames":[%s],"created":[%s],"creator":1}' \
+		"${4%,}" "${5%,}"
+}
+
+# report_of FRAMES CREATED: a report of one race, to $work/stacks.jsonl
+report_of()
+{
+	printf '{"type":"run","schema":1,"version":"0.1.0","command":["./grow"],"pid":1}\n'
+	printf '{"type":"race","id":1,"kind":"read-write","evidence":"collision",'
+	printf '"address":"0x4000","size":8,"before":"0000000000000000",'
+	printf '"after":"0100000000000000","count":1,"verdict":"suspect",'
+	printf '"fingerprint":"%032d","fingerprint_code":"%032d",' 1 2
+	printf '"variable":{"name":"reg.items","symbol":"reg","file":"%s",' \
+		"$work/grow.cc"
+	printf '"line":6,"region":"global","module":"%s"},"sides":[' "$work/grow"
+	side stalled write 2 "$1" "$2"
+	printf ,
+	side racing read 3 "$1" "$2"
+	printf ']}\n'
+} >"$work/stacks.jsonl"
+
+std=/usr/include/c++/12
+stack=$(
+	frame add "$work/grow.cc" 14 18 "$work/grow"
+	frame 'std::__invoke<void (*)(int), int>' $std/bits/invoke.h 96 40 \
+		"$work/grow"
+	frame 'std::thread::_State_impl<...>::_M_run' $std/bits/std_thread.h \
+		210 3 "$work/grow"
+	frame execute_native_thread_routine null null null "$cxx"
+	frame start_thread ./nptl/pthread_create.c 442 8 "$libc"
+	frame clone3 ../sysdeps/unix/sysv/linux/x86_64/clone3.S 81 null "$libc"
+)
+created=$(
+	frame pthread_create ./nptl/pthread_create.c 831 5 "$libc"
+	frame 'std::thread::_M_start_thread' null null null "$cxx"
+	for function in 'thread<int>' construct allocate _M_realloc_insert; do
+		frame "std::$function" $std/bits/new_allocator.h 175 4 \
+			"$work/grow"
+	done
+	frame 'std::vector<std::thread>::emplace_back' $std/bits/vector.tcc \
+		117 30 "$work/grow"
+	frame main "$work/grow.cc" 22 24 "$work/grow"
+	frame __libc_start_call_main ../sysdeps/nptl/libc_start_call_main.h 58 \
+		16 "$libc"
+	frame __libc_start_main ../csu/libc-start.c 381 3 "$libc"
+	frame _start null null null "$work/grow"
+)
+report_of "$stack" "$created"
+run report "$work/stacks.jsonl"
+is "a C++ program's report: exit status" "$status" 0 || diag_file "$work/err"
+matches "the access" "$work/out" '^    #0 add +.*grow\.cc:14'
+matches "its callers are libraries" "$work/out" \
+	'^    \.\.\. 5 frames of libstdc\+\+, libc$'
+is "which are not shown" "$(grep -c '_M_run\|clone3' "$work/out")" 0
+matches "what created the thread is libraries" "$work/out" \
+	'^      \.\.\. 7 frames of libc, libstdc\+\+$'
+matches "until the program's own code" "$work/out" \
+	'^      #7  main +.*grow\.cc:22'
+matches "which libraries called" "$work/out" '^      \.\.\. 3 frames of libc$'
+
+run report --full-stacks "$work/stacks.jsonl"
+matches "full stacks: the outermost frame" "$work/out" '^    #5 clone3 '
+matches "and of the creation" "$work/out" '^      #10 _start '
+is "nothing is folded" "$(grep -c '\.\.\. ' "$work/out")" 0
+
+run report --format json "$work/stacks.jsonl"
+is "JSON has every frame" "$(records --print \
+	'sides.*.frames.*.function' "$work/out" type=race |
+	tr ' ' '\n' | grep -c clone3)" 2
+
+# Rust's library is linked into the program; its sources are where it was built.
+rust=/rustc/59807616/library/std/src
+report_of "$(
+	frame 'grow::add' "$work/grow.rs" 5 18 "$work/grow"
+	frame 'grow::main::{{closure}}' "$work/grow.rs" 9 53 "$work/grow"
+	frame 'std::thread::spawn' $rust/thread/mod.rs 31 2 "$work/grow"
+	frame '__rust_try' null null null "$work/grow"
+	frame 'thread_start' library/std/src/sys/thread/unix.rs 118 17 \
+		"$work/grow"
+	frame start_thread ./nptl/pthread_create.c 442 8 "$libc"
+)" "$(
+	frame pthread_create ./nptl/pthread_create.c 831 5 "$libc"
+	for function in new spawn_unchecked Builder::spawn spawn; do
+		frame "std::thread::$function" $rust/thread/mod.rs 40 1 \
+			"$work/grow"
+	done
+	frame 'grow::main' "$work/grow.rs" 9 36 "$work/grow"
+)"
+run report "$work/stacks.jsonl"
+matches "a Rust program's access" "$work/out" '^    #0 grow::add +.*grow\.rs:5'
+matches "its closure" "$work/out" '^    #1 grow::main::\{\{closure\}\} +'
+matches "their callers" "$work/out" '^    \.\.\. 4 frames of Rust, std, libc$'
+matches "what created the thread" "$work/out" \
+	'^      \.\.\. 5 frames of libc, Rust$'
+matches "is called by the program" "$work/out" '^      #5  grow::main +'
+
+# Without code of the program's own, libraries are what there is to see.
+report_of "$(
+	for function in a b c; do
+		frame $function null null null "$cxx"
+	done
+)" ""
+run report "$work/stacks.jsonl"
+is "a stack of libraries is not folded" "$(grep -c '^    #[0-2] ' "$work/out")" 6
+
+finish
