@@ -72,6 +72,7 @@ struct render_style showing_style(const struct showing *showing, int fd)
 	return (struct render_style){
 		.color = terminal_color(showing->color, fd),
 		.width = terminal_width(fd),
+		.paths = true,
 		.full_stacks = showing->full_stacks,
 	};
 }

@@ -56,6 +56,7 @@ struct renderer_ops {
 struct render_style {
 	bool color; /* use SGR sequences */
 	int width; /* columns; 0: do not fold */
+	bool paths; /* and columns, of own code; false: files' names and lines */
 	bool full_stacks; /* frames of libraries too: report/folding.h */
 };
 

@@ -60,7 +60,7 @@ void text_frames_measure(const struct text *text, struct text_columns *columns,
 		phrase_add_function(&cell, frame);
 		widen(&columns->function, &cell);
 		if (frame->file)
-			text_add_place(&cell, frame->file, frame->line);
+			text_add_frame_place(text, &cell, frame);
 		widen(&columns->place, &cell);
 		if (i == 0 && insn)
 			utf8_add_visible(&cell, insn);
@@ -111,7 +111,7 @@ static void write_frame(struct text *text, int indent,
 	phrase_add_function(&cell, frame);
 	put_cell(text, &cell, columns->function);
 	if (frame->file)
-		text_add_place(&cell, frame->file, frame->line);
+		text_add_frame_place(text, &cell, frame);
 	put_cell(text, &cell, columns->place);
 	if (insn)
 		utf8_add_visible(&cell, insn);

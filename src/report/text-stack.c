@@ -38,10 +38,12 @@ static int stack_width(const struct text *text, const struct vec *frames,
 }
 
 /* Where it is in the sources, or else in the object file. */
-static void stack_place(struct strbuf *line, const struct race_frame *frame)
+static void stack_place(struct text *text, const struct race_frame *frame)
 {
+	struct strbuf *line = &text->line;
+
 	if (frame->file)
-		text_add_place(line, frame->file, frame->line);
+		text_add_frame_place(text, line, frame);
 	else if (frame->function && frame->module)
 		text_add_offset(line, frame->module, frame->offset);
 }
@@ -60,7 +62,7 @@ static void stack_frame(struct text *text, const struct race_frame *frame,
 	if (frame->file || (frame->function && frame->module)) {
 		text_pad(text, start, width);
 		strbuf_addf(line, "%*s", STACK_GAP, "");
-		stack_place(line, frame);
+		stack_place(text, frame);
 	}
 	if (frame->inlined)
 		strbuf_add(line, " (inlined)");

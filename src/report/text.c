@@ -6,12 +6,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "report/folding.h"
+#include "report/frame.h"
+#include "report/path.h"
 #include "report/render.h"
 
 enum { TEXT_WIDTH_MIN = 40 };
@@ -19,6 +23,9 @@ enum { TEXT_WIDTH_MIN = 40 };
 struct text text_begin(const struct renderer *renderer)
 {
 	struct text text = { .file = renderer->out, .style = renderer->style };
+
+	if (renderer->style.paths)
+		text.folder = get_current_dir_name();
 
 	return text;
 }
@@ -33,6 +40,7 @@ struct error *text_end(struct text *text)
 	else if (fputs(strbuf_text(&text->out), text->file) < 0 ||
 		 fflush(text->file) != 0)
 		err = error_os(errno ? errno : EIO, "write the report");
+	free(text->folder);
 	strbuf_deinit(&text->line);
 	strbuf_deinit(&text->out);
 	return err;
@@ -122,6 +130,20 @@ void text_add_place(struct strbuf *line, const char *file, int number)
 	utf8_add_visible(line, text_base_name(file));
 	if (number)
 		strbuf_addf(line, ":%d", number);
+}
+
+void text_add_frame_place(const struct text *text, struct strbuf *line,
+			  const struct race_frame *frame)
+{
+	if (!text->style.paths || !race_frame_is_own(frame)) {
+		text_add_place(line, frame->file, frame->line);
+		return;
+	}
+	path_add(line, frame->file, text->folder);
+	if (frame->line > 0)
+		strbuf_addf(line, ":%d", frame->line);
+	if (frame->line > 0 && frame->column > 0)
+		strbuf_addf(line, ":%d", frame->column);
 }
 
 void text_add_offset(struct strbuf *line, const char *module, uint64_t offset)

@@ -13,6 +13,7 @@
 #include "report/render.h"
 
 struct error;
+struct race_frame;
 struct vec;
 
 /* SGR parameters. */
@@ -23,6 +24,7 @@ struct vec;
 struct text {
 	FILE *file;
 	struct render_style style; /* narrower than 40 columns: not folded */
+	char *folder; /* the working directory; NULL: not known, or no paths */
 	struct strbuf out; /* whole lines, for the file */
 	struct strbuf line; /* the one at work, without indentation */
 };
@@ -51,6 +53,10 @@ const char *text_base_name(const char *path);
 
 /* "cache.c:11" of "/home/src/cache.c"; without a number when it is 0. */
 void text_add_place(struct strbuf *line, const char *file, int number);
+
+/* The same of a frame with a file; of own code, as paths: "src/cache.c:11:5". */
+void text_add_frame_place(const struct text *text, struct strbuf *line,
+			  const struct race_frame *frame);
 
 /* "cache+0x1179" of "/usr/bin/cache"; "0x1179" when module is NULL. */
 void text_add_offset(struct strbuf *line, const char *module, uint64_t offset);

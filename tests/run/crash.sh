@@ -48,7 +48,7 @@ says "and did not touch the address itself" \
 matches "the text says what it died of" "$work/err" \
 	'^CRASH: racewatch: process [0-9]+ died of SIGSEGV at address 0x10$'
 matches "the text has the stack" "$work/err" \
-	'^    #0  node_next +crash_after\.c:[0-9]+$'
+	'^    #0  node_next +[^ ]*/crash_after\.c:[0-9]+:[0-9]+$'
 matches "the text has the race" "$work/err" \
 	'^    #1 of head, .* before: .*in a function of that stack$'
 if [ "$(grep -n '^CRASH' "$work/err" | cut -d: -f1)" -lt \

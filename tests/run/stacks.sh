@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Stacks in text: what is folded of a C++ and of a Rust program, whose threads
+# Stacks in text: paths, and what is folded of a C++ and of a Rust program, whose threads
 # are created by their languages' libraries. The reports are written here, with
 # the frames that such programs have; no program is watched.
 
@@ -72,20 +72,32 @@ created=$(
 	frame _start null null null "$work/grow"
 )
 report_of "$stack" "$created"
+cd "$work" || exit 99
 run report "$work/stacks.jsonl"
 is "a C++ program's report: exit status" "$status" 0 || diag_file "$work/err"
-matches "the access" "$work/out" '^    #0 add +.*grow\.cc:14'
+matches "the access" "$work/out" '^    #0 add +grow\.cc:14:18 '
 matches "its callers are libraries" "$work/out" \
 	'^    \.\.\. 5 frames of libstdc\+\+, libc$'
 is "which are not shown" "$(grep -c '_M_run\|clone3' "$work/out")" 0
 matches "what created the thread is libraries" "$work/out" \
 	'^      \.\.\. 7 frames of libc, libstdc\+\+$'
 matches "until the program's own code" "$work/out" \
-	'^      #7  main +.*grow\.cc:22'
+	'^      #7  main +grow\.cc:22:24$'
 matches "which libraries called" "$work/out" '^      \.\.\. 3 frames of libc$'
+
+mkdir "$work/build" "$work/elsewhere"
+cd "$work/elsewhere" || exit 99
+sed 's|\("file":"[^"]*\)/grow\.cc"|\1/build/../grow.cc"|g' "$work/stacks.jsonl" \
+	>"$work/built.jsonl"
+run report "$work/built.jsonl"
+matches "what is not below the working directory is absolute" "$work/out" \
+	"^    #0 add +$work/grow\.cc:14:18 "
+cd "$work" || exit 99
 
 run report --full-stacks "$work/stacks.jsonl"
 matches "full stacks: the outermost frame" "$work/out" '^    #5 clone3 '
+matches "whose file is no path of this machine" "$work/out" \
+	'^    #4 start_thread +pthread_create\.c:442$'
 matches "and of the creation" "$work/out" '^      #10 _start '
 is "nothing is folded" "$(grep -c '\.\.\. ' "$work/out")" 0
 
@@ -113,7 +125,7 @@ report_of "$(
 	frame 'grow::main' "$work/grow.rs" 9 36 "$work/grow"
 )"
 run report "$work/stacks.jsonl"
-matches "a Rust program's access" "$work/out" '^    #0 grow::add +.*grow\.rs:5'
+matches "a Rust program's access" "$work/out" '^    #0 grow::add +grow\.rs:5:18 '
 matches "its closure" "$work/out" '^    #1 grow::main::\{\{closure\}\} +'
 matches "their callers" "$work/out" '^    \.\.\. 4 frames of Rust, std, libc$'
 matches "what created the thread" "$work/out" \
