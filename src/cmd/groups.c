@@ -67,12 +67,14 @@ static const struct option_def showing_defs[] = {
 	  .offset = AT(showing, quiet) },
 };
 
-struct render_style showing_style(const struct showing *showing, int fd)
+struct render_style showing_style(const struct showing *showing, bool verbose,
+				  int fd)
 {
 	return (struct render_style){
 		.color = terminal_color(showing->color, fd),
 		.width = terminal_width(fd),
 		.paths = true,
+		.identities = verbose,
 		.full_stacks = showing->full_stacks,
 	};
 }

@@ -34,8 +34,9 @@ struct showing {
 };
 extern const struct option_group showing_group;
 
-/* The style of text that is written to this file. */
-struct render_style showing_style(const struct showing *showing, int fd);
+/* The style of text that is written to this file; verbose: --verbose. */
+struct render_style showing_style(const struct showing *showing, bool verbose,
+				  int fd);
 
 /* Which code is sampled: run, attach, sweep, sites. */
 struct selecting {

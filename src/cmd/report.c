@@ -44,7 +44,7 @@ struct report_options {
 	struct standard standard;
 	struct showing showing;
 	struct judge_config judging;
-	bool diff, unseen, show_ordered;
+	bool diff, unseen, show_ordered, verbose;
 	const char *format, *output, *symbolize, *trace, *from;
 	struct vec filters;
 };
@@ -98,6 +98,11 @@ static const struct option_def report_defs[] = {
 	  .help = "print the stacks of what hand-overs put in order in a hunt",
 	  .type = OPTION_FLAG,
 	  .offset = AT(show_ordered) },
+	{ .name = "--verbose",
+	  .letter = 'v',
+	  .help = "in text, print the fingerprints of races too",
+	  .type = OPTION_FLAG,
+	  .offset = AT(verbose) },
 	{ .name = "--unseen",
 	  .help = "estimate how many races these runs did not show",
 	  .type = OPTION_FLAG,
@@ -305,7 +310,8 @@ static struct error *report_write(const void *context, FILE *out)
 		.renderer = {
 			.ops = render_find(options->format),
 			.out = out,
-			.style = showing_style(&options->showing, fileno(out)),
+			.style = showing_style(&options->showing,
+					       options->verbose, fileno(out)),
 			.ignore_unlikely = options->judging.ignore_unlikely,
 			.show_ordered = options->show_ordered,
 		},

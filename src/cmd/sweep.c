@@ -160,7 +160,8 @@ static struct error *do_sweep(const struct sweep_options *options,
 		.quiet = options->common.showing.quiet,
 		.verbose = options->verbose,
 		.show_all = options->common.showing.show == SHOW_ALL,
-		.style = showing_style(&options->common.showing, STDERR_FILENO),
+		.style = showing_style(&options->common.showing,
+				       options->verbose, STDERR_FILENO),
 	};
 	struct error *err, *ended = NULL;
 

@@ -312,7 +312,8 @@ static struct error *watch_output(const struct watch_options *options,
 		.verbose = options->verbose,
 		.show_all = options->common.showing.show == SHOW_ALL,
 		.fold_unlikely = options->pid != 0,
-		.style = showing_style(&options->common.showing, STDERR_FILENO),
+		.style = showing_style(&options->common.showing,
+				       options->verbose, STDERR_FILENO),
 		.judge = judge,
 		.sources = options->common.reporting.source ||
 					   options->common.reporting.source_dirs

@@ -192,7 +192,8 @@ static struct error *add_report(struct strbuf *out, const struct race *race)
 	char *text = NULL;
 	size_t size = 0;
 	struct renderer renderer = { .ops = &render_text,
-				     .style = { .full_stacks = true } };
+				     .style = { .identities = true,
+						.full_stacks = true } };
 	struct error *err;
 
 	renderer.out = open_memstream(&text, &size);

@@ -219,7 +219,7 @@ static void write_verdict(struct text *text, const struct race *race)
 /* What suppressions and baselines know it by. */
 static void write_identity(struct text *text, const struct race *race)
 {
-	if (!race->fingerprint[0])
+	if (!text->style.identities || !race->fingerprint[0])
 		return;
 	strbuf_addf(&text->line, "identity    %s by names", race->fingerprint);
 	if (race->fingerprint_code[0])

@@ -57,6 +57,7 @@ struct render_style {
 	bool color; /* use SGR sequences */
 	int width; /* columns; 0: do not fold */
 	bool paths; /* and columns, of own code; false: files' names and lines */
+	bool identities; /* the fingerprints of races */
 	bool full_stacks; /* frames of libraries too: report/folding.h */
 };
 

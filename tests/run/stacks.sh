@@ -101,6 +101,13 @@ matches "whose file is no path of this machine" "$work/out" \
 matches "and of the creation" "$work/out" '^      #10 _start '
 is "nothing is folded" "$(grep -c '\.\.\. ' "$work/out")" 0
 
+is "no fingerprints" "$(grep -c '^  identity' "$work/out")" 0
+run report -v "$work/stacks.jsonl"
+matches "verbose: the fingerprints" "$work/out" \
+	'^  identity    0{31}1 by names, 0{31}2 by code$'
+run report --format junit "$work/stacks.jsonl"
+matches "which JUnit has" "$work/out" '^  identity    0{31}1 by names'
+matches "with all frames" "$work/out" '^    #5 clone3 '
 run report --format json "$work/stacks.jsonl"
 is "JSON has every frame" "$(records --print \
 	'sides.*.frames.*.function' "$work/out" type=race |

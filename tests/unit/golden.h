@@ -27,6 +27,7 @@ static inline void golden_open(struct golden *golden,
 {
 	memset(golden, 0, sizeof(*golden));
 	golden->renderer.ops = ops;
+	golden->renderer.style.identities = true;
 	golden->renderer.out = open_memstream(&golden->text, &golden->size);
 	assert_non_null(golden->renderer.out);
 }
