@@ -189,8 +189,9 @@ static const struct option_def reporting_defs[] = {
 	  .offset = AT(reporting, output) },
 	{ .name = "--format",
 	  .arg = "FORMAT",
-	  .help = "write the report as text, json (lines), sarif, junit or "
-		  "html, to standard output unless -o is given",
+	  .help = "write the report as text, line (one for each race), json "
+		  "(lines), sarif, junit or html, to standard output unless "
+		  "-o is given",
 	  .type = OPTION_NAME,
 	  .offset = AT(reporting, format),
 	  .preset = OPTION_NONE,

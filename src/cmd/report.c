@@ -54,7 +54,8 @@ struct report_options {
 static const struct option_def report_defs[] = {
 	{ .name = "--format",
 	  .arg = "FORMAT",
-	  .help = "print text, json, sarif, junit or html (default text)",
+	  .help = "print text, line, json, sarif, junit or html (default "
+		  "text)",
 	  .type = OPTION_NAME,
 	  .offset = AT(format),
 	  .choices = render_names },

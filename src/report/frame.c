@@ -197,6 +197,12 @@ size_t race_frames_find_own(const struct vec *frames)
 	return own < frames->count ? own : 0;
 }
 
+const struct race_frame *race_frames_own(const struct vec *frames)
+{
+	return frames->count > 0 ? vec_at(frames, race_frames_find_own(frames))
+				 : NULL;
+}
+
 void race_frames_clear(struct vec *frames)
 {
 	for (size_t i = 0; i < frames->count; i++)

@@ -51,6 +51,8 @@ bool race_frame_is_wrapper(const char *file);
  * or else of the innermost that is its own; 0: there is none.
  */
 size_t race_frames_find_own(const struct vec *frames);
+/* That frame, or else the innermost; NULL without frames. */
+const struct race_frame *race_frames_own(const struct vec *frames);
 
 /* Is it below /lib, /usr/lib or the like, where libraries are installed? */
 bool race_path_is_system(const char *path);

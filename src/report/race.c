@@ -138,6 +138,24 @@ const char *race_kind(const struct race *race)
 	return side_writes(&race->sides[1]) ? "write-write" : "write-read";
 }
 
+/* 2: in source code of the program's own; 1: in other code; 0: not known */
+static int place_rank(const struct race_side *side)
+{
+	const struct race_frame *frame = race_frames_own(&side->frames);
+
+	if (!frame)
+		return 0;
+	return frame->file && race_frame_is_own(frame) ? 2 : 1;
+}
+
+const struct race_side *race_place_side(const struct race *race)
+{
+	const struct race_side *sides = race->sides;
+
+	return place_rank(&sides[1]) > place_rank(&sides[0]) ? &sides[1]
+							     : &sides[0];
+}
+
 bool race_counts(const struct race *race, bool ignore_unlikely)
 {
 	return race->verdict != VERDICT_SYNC && !race->suppressed.rule &&

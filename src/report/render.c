@@ -12,10 +12,11 @@
 
 /* In the order of the manual. */
 static const struct renderer_ops *const renderers[] = {
-	&render_text, &render_json, &render_sarif, &render_junit, &render_html,
+	&render_text,  &render_line,  &render_json,
+	&render_sarif, &render_junit, &render_html,
 };
 
-const char *const render_names[] = { "text",  "json", "sarif",
+const char *const render_names[] = { "text",  "line", "json", "sarif",
 				     "junit", "html", NULL };
 
 const struct renderer_ops *render_find(const char *name)

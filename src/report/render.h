@@ -86,6 +86,7 @@ struct renderer {
 };
 
 extern const struct renderer_ops render_text;
+extern const struct renderer_ops render_line;
 extern const struct renderer_ops render_json;
 extern const struct renderer_ops render_sarif;
 extern const struct renderer_ops render_junit;

@@ -7,6 +7,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
+sources=$(realpath "$top_srcdir")
 libc=/usr/lib/x86_64-linux-gnu/libc.so.6
 cxx=/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30
 
@@ -112,6 +113,60 @@ run report --format json "$work/stacks.jsonl"
 is "JSON has every frame" "$(records --print \
 	'sides.*.frames.*.function' "$work/out" type=race |
 	tr ' ' '\n' | grep -c clone3)" 2
+
+# --- a line for each race, and editors that read it
+
+run report --format line "$work/stacks.jsonl"
+is "a line for a race: exit status" "$status" 0
+is "it is a warning at the first place" "$(cat "$work/out")" \
+	"grow.cc:14:18: warning: data race on reg.items: write in add races with read in add at grow.cc:14:18 [racewatch]"
+cp "$work/out" "$work/lines"
+{
+	sed 's/:14:18: w/:15: w/' "$work/out"
+	sed 's/:14:18: w/: w/' "$work/out"
+	echo "WARNING: racewatch: data race #1 (pid 1)"
+	echo "other.c:3:4: warning: not ours"
+} >>"$work/lines"
+
+if command -v vim >/dev/null; then
+	mkdir -p "$work/vim/compiler"
+	cp "$sources/contrib/editors/racewatch.vim" "$work/vim/compiler"
+	cat >"$work/quickfix.vim" <<'END'
+compiler racewatch
+cgetfile lines
+call map(getqflist(), 'writefile([bufname(v:val.bufnr) . "|" .
+	\ v:val.lnum . "|" . v:val.col . "|" . v:val.type . "|" .
+	\ v:val.text], "entries", "a")')
+call writefile([&makeprg], 'makeprg')
+qall!
+END
+	timeout 60 vim -es -u NONE -i NONE --cmd "set nocp rtp^=$work/vim" \
+		-S "$work/quickfix.vim" </dev/null >"$work/vim.out" 2>&1
+	message="data race on reg.items: write in add races with read in add"
+	message+=" at grow.cc:14:18"
+	is "Vim: each is an entry, and nothing else" "$(cat "$work/entries")" \
+		"$(printf 'grow.cc|%s|w|%s\n' "14|18" "$message" \
+			"15|0" "$message" "0|0" "$message")" ||
+		diag_file "$work/vim.out"
+	is "Vim: what :make runs" "$(cat "$work/makeprg")" \
+		"racewatch run --format line --"
+else
+	skip "Vim's quickfix list" "there is no vim"
+fi
+if command -v jq >/dev/null; then
+	# without a line there is no place to mark
+	is "Visual Studio Code's matcher: file, line, column" \
+		"$(jq -rRn --slurpfile tasks "$sources/contrib/editors/tasks.json" '
+			$tasks[0].tasks[0].problemMatcher.pattern as $pattern |
+			inputs | [match($pattern.regexp).captures[].string] |
+			select(length > 0) |
+			"\(.[$pattern.file - 1]) \(.[$pattern.line - 1]) " +
+			"\(.[$pattern.column - 1]) \(.[$pattern.severity - 1])"
+			' "$work/lines" | tr '\n' ',')" \
+		"grow.cc 14 18 warning,grow.cc 15 null warning,"
+else
+	skip "Visual Studio Code's matcher" "there is no jq"
+fi
 
 # Rust's library is linked into the program; its sources are where it was built.
 rust=/rustc/59807616/library/std/src
