@@ -170,20 +170,17 @@ static void add_name(struct strbuf *out, const struct race *race)
 	strbuf_deinit(&sides[1]);
 }
 
-/* Where GitLab shows it. */
+/* Where GitLab shows it: in the program's own sources. */
 static void add_place(struct strbuf *out, const struct race *race)
 {
-	for (size_t i = 0; i < race->sides[0].frames.count; i++) {
-		const struct race_frame *frame =
-			vec_at(&race->sides[0].frames, i);
+	const struct race_side *side = race_place_side(race);
+	const struct race_frame *frame = race_frames_own(&side->frames);
 
-		if (!frame->file)
-			continue;
-		xml_add_attribute(out, "file", frame->file);
-		if (frame->line > 0)
-			strbuf_addf(out, " line=\"%d\"", frame->line);
+	if (!frame || !frame->file || !race_frame_is_own(frame))
 		return;
-	}
+	xml_add_attribute(out, "file", frame->file);
+	if (frame->line > 0)
+		strbuf_addf(out, " line=\"%d\"", frame->line);
 }
 
 /* The text report, as character data. */

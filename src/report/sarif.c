@@ -4,45 +4,29 @@
  */
 #include "report/sarif.h"
 
-#include <string.h>
-
 #include "base/strbuf.h"
 #include "report/phrase.h"
 #include "report/race.h"
 #include "report/text.h"
 
 /*
- * The frame to show a side at: the innermost one whose source is the
- * program's own rather than a header of the system's; or else one with source.
+ * Where it is shown; a viewer wants a place, if only of the second side. Of code
+ * that is not the program's own it is the object file: no sources of libraries
+ * are where the program is developed.
  */
-static const struct race_frame *best_frame(const struct race_side *side)
-{
-	const struct race_frame *best = NULL;
-
-	for (size_t i = 0; i < side->frames.count; i++) {
-		const struct race_frame *frame = vec_at(&side->frames, i);
-
-		if (!frame->file)
-			continue;
-		if (strncmp(frame->file, "/usr/", 5) != 0)
-			return frame;
-		best = best ? best : frame;
-	}
-	if (!best && side->frames.count > 0)
-		best = vec_at(&side->frames, 0);
-	return best;
-}
-
-/* Where it is shown; a viewer wants a place, if only the second one. */
 static json_t *result_locations(const struct race *race, struct object *result)
 {
 	json_t *array = json_array();
-	const struct race_frame *frame = best_frame(&race->sides[0]);
+	const struct race_side *side = race_place_side(race);
+	const struct race_frame *frame = race_frames_own(&side->frames);
+	struct race_frame shown;
 
 	if (!frame)
-		frame = best_frame(&race->sides[1]);
-	if (frame)
-		object_append(result, array, sarif_location(frame, 0, NULL));
+		return array;
+	shown = *frame;
+	if (shown.module && !race_frame_is_own(frame))
+		shown.file = NULL;
+	object_append(result, array, sarif_location(&shown, 0, NULL));
 	return array;
 }
 

@@ -194,6 +194,34 @@ matches "what created the thread" "$work/out" \
 	'^      \.\.\. 5 frames of libc, Rust$'
 matches "is called by the program" "$work/out" '^      #5  grow::main +'
 
+# --- where viewers show a race: never at the source of a library
+
+# shown: where SARIF has the last report's race
+shown()
+{
+	"$RACEWATCH" report --format sarif "$work/stacks.jsonl" |
+		jq -r '.runs[0].results[0].locations[0].physicalLocation |
+			"\(.artifactLocation.uri):\(.region.startLine)"'
+}
+
+if command -v jq >/dev/null; then
+	report_of "$(
+		frame push_back $std/bits/stl_vector.h 1281 2 "$work/grow"
+		frame add "$work/grow.cc" 14 18 "$work/grow"
+	)" ""
+	is "SARIF: the caller of a function of a header" "$(shown)" \
+		"file://$work/grow.cc:14"
+	report_of "$(
+		frame start_thread ./nptl/pthread_create.c 442 8 "$libc"
+	)" ""
+	is "SARIF: the object file of library code" "$(shown)" \
+		"file://$libc:null"
+	run report --format junit "$work/stacks.jsonl"
+	is "JUnit: no place then" "$(grep -c 'file="' "$work/out")" 0
+else
+	skip "where viewers show a race" "there is no jq"
+fi
+
 # Without code of the program's own, libraries are what there is to see.
 report_of "$(
 	for function in a b c; do
