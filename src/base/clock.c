@@ -131,8 +131,9 @@ struct clock_unit {
 };
 
 static const struct clock_unit clock_units[] = {
-	{ "", 1e9 },  { "ns", 1 },   { "us", 1e3 },   { "ms", 1e6 },
-	{ "s", 1e9 }, { "m", 6e10 }, { "h", 3.6e12 }, { "d", 8.64e13 },
+	{ "", 1e9 },	 { "ns", 1 },	  { "us", 1e3 },
+	{ "ms", 1e6 },	 { "s", 1e9 },	  { "m", 6e10 },
+	{ "min", 6e10 }, { "h", 3.6e12 }, { "d", 8.64e13 },
 };
 
 struct error *clock_parse_duration(const char *text, uint64_t *ret_ns)

@@ -66,7 +66,7 @@ void clock_format_elapsed(uint64_t ns, char *out);
 
 /*
  * Parse a duration: a decimal number, possibly with a fraction, and a unit (ns,
- * us, ms, s, m, h, d); no unit means seconds, as in timeout(1). Errors are
+ * us, ms, s, m or min, h, d); no unit means seconds, as in timeout(1). Errors are
  * ERROR_USAGE.
  */
 struct error *clock_parse_duration(const char *text, uint64_t *ret_ns);

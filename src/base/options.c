@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/spelling.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 
@@ -178,12 +179,13 @@ static struct error *set_name(const struct option_def *def, const char *value,
 static struct error *set_percent(const struct option_def *def,
 				 const char *value, double *member)
 {
+	size_t length = strspn(value, "0123456789.");
 	char *end;
 	double n = strtod(value, &end);
 
 	/* strtod would take white space, signs, "nan" and hexadecimals */
-	if (value[strspn(value, "0123456789.")] != '\0' || end == value ||
-	    *end != '\0')
+	if (end == value || end != value + length ||
+	    (*end != '\0' && strcmp(end, "%") != 0))
 		return error_create(ERROR_USAGE, "%s: '%s' is not a number",
 				    def->name, value);
 	if (n > 100)
@@ -272,6 +274,25 @@ static bool option_find(const struct option_table *table, int c,
 	return false;
 }
 
+/* A long name that is none. */
+static struct error *unknown_name(const struct option_table *table,
+				  const char *word, size_t length)
+{
+	struct spelling spelling = { 0 };
+	struct option_row row;
+	char *name = strndup(word, length);
+
+	for (size_t i = 0; name && option_row(table, i, &row); i++)
+		spelling_offer(&spelling, name + 2, row.def->name + 2);
+	free(name);
+	if (!spelling.word)
+		return error_create(ERROR_USAGE, "unknown option: %.*s",
+				    (int)length, word);
+	return error_create(ERROR_USAGE,
+			    "unknown option: %.*s; did you mean --%s?",
+			    (int)length, word, spelling.word);
+}
+
 /* A long name that is none, or short for several. */
 static struct error *bad_name(const struct option_table *table,
 			      const char *word)
@@ -291,8 +312,7 @@ static struct error *bad_name(const struct option_table *table,
 		err = error_create(ERROR_USAGE, "%.*s is ambiguous: %s",
 				   (int)length, word, strbuf_text(&names));
 	else
-		err = error_create(ERROR_USAGE, "unknown option: %.*s",
-				   (int)length, word);
+		err = unknown_name(table, word, length);
 	strbuf_deinit(&names);
 	return err;
 }

@@ -26,7 +26,7 @@ enum option_type {
 	OPTION_DURATION, /* uint64_t: nanoseconds */
 	OPTION_CHOICE, /* int: index of the word in choices */
 	OPTION_NAME, /* const char *: the word in choices */
-	OPTION_PERCENT, /* double: 0 to 100, with or without a fraction */
+	OPTION_PERCENT, /* double: 0 to 100, with a fraction or not; 40, 40% */
 };
 
 /*

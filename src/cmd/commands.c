@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/spelling.h"
 #include "cmd/defaults.h"
 
 const struct command *const commands[] = {
@@ -85,6 +86,19 @@ static struct error *run_command(const struct command *command, int argc,
 	return err;
 }
 
+static struct error *command_unknown(const char *name)
+{
+	struct spelling spelling = { 0 };
+
+	for (size_t i = 0; commands[i]; i++)
+		spelling_offer(&spelling, name, commands[i]->name);
+	if (!spelling.word)
+		return error_create(ERROR_USAGE, "unknown command: %s", name);
+	return error_create(ERROR_USAGE,
+			    "unknown command: %s; did you mean %s?", name,
+			    spelling.word);
+}
+
 struct error *commands_main(int argc, char **argv,
 			    const struct command **ret_command, int *ret_status)
 {
@@ -111,8 +125,7 @@ struct error *commands_main(int argc, char **argv,
 			"no command is given: racewatch --help lists them");
 	command = command_find(argv[first]);
 	if (!command)
-		return error_create(ERROR_USAGE, "unknown command: %s",
-				    argv[first]);
+		return command_unknown(argv[first]);
 	*ret_command = command;
 	return run_command(command, argc - first, argv + first, ret_status);
 }

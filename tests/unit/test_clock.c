@@ -25,6 +25,7 @@ static void durations_with_every_unit(void **state)
 		{ "10s", 10 * CLOCK_NS_PER_S },
 		{ "0.25s", 250 * CLOCK_NS_PER_MS },
 		{ "3m", 180 * CLOCK_NS_PER_S },
+		{ "1min", 60 * CLOCK_NS_PER_S },
 		{ "1h", 3600 * CLOCK_NS_PER_S },
 		{ "1d", 86400 * CLOCK_NS_PER_S },
 	};

@@ -386,9 +386,9 @@ static struct error *percent_of(const char *word, double *ret)
 
 static void percentages_may_have_a_fraction(void **state)
 {
-	static const char *const wrong[] = { "-1", "100.1", "2%",  "",
-					     ".",  "nan",   "0x2", "1e1",
-					     " 2", "1.2.3" };
+	static const char *const wrong[] = { "-1",  "100.1", "2%%", "",
+					     "%",   "2 %",   ".",   "nan",
+					     "0x2", "1e1",   " 2",  "1.2.3" };
 	double percent = -1;
 
 	(void)state;
@@ -396,6 +396,8 @@ static void percentages_may_have_a_fraction(void **state)
 	assert_true(percent == 2);
 	assert_null(percent_of("0.5", &percent));
 	assert_true(percent == 0.5);
+	assert_null(percent_of("2.5%", &percent));
+	assert_true(percent == 2.5);
 	assert_null(percent_of("100", &percent));
 	assert_true(percent == 100);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -482,6 +484,9 @@ static void mistakes_name_the_option(void **state)
 {
 	(void)state;
 	fails("run --none=3 x", "unknown option: --none");
+	fails("run --quite", "unknown option: --quite; did you mean --quiet?");
+	fails("run --bakcend=best x",
+	      "unknown option: --bakcend; did you mean --backend?");
 	fails("run -x", "unknown option: -x");
 	fails("run -qx", "unknown option: -x");
 	fails("run --seed", "--seed needs an argument: N");
