@@ -16,7 +16,7 @@ if exists(':CompilerSet') != 2
 	command -nargs=* CompilerSet setlocal <args>
 endif
 
-CompilerSet makeprg=racewatch\ run\ --format\ line\ --
+CompilerSet makeprg=racewatch\ run\ -q\ --format\ line\ --
 CompilerSet errorformat=%f:%l:%c:\ %tarning:\ %m\ [racewatch],
 	\%f:%l:\ %tarning:\ %m\ [racewatch],
 	\%f:\ %tarning:\ %m\ [racewatch],

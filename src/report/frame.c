@@ -63,7 +63,7 @@ bool race_path_is_system(const char *path)
 /* Sources of libraries: what their paths begin with or have, and whose they are. */
 struct library_sources {
 	const char *path;
-	bool within; /* anywhere in it */
+	bool within; /* anywhere in it; then there is a name */
 	const char *name; /* NULL: the folder that follows */
 };
 
@@ -110,13 +110,16 @@ static const struct library_sources *find_sources(const char *file)
 /* Functions without a source file: what their names tell; NULL: nothing. */
 static const char *library_of_name(const struct race_frame *frame)
 {
-	static const char *const libc[] = {
-		"_start",   "start_thread",	 "clone3",
-		"__clone3", "__libc_start_main", "__libc_start_call_main"
-	};
-	static const char *const std[] = { "std::",	  "core::",  "alloc::",
-					   "<std::",	  "<core::", "<alloc::",
-					   "__gnu_cxx::", "__rust_", NULL };
+	static const char *const libc[] = { "_start",
+					    "start_thread",
+					    "clone3",
+					    "__clone3",
+					    "__clone",
+					    "__libc_start_main",
+					    "__libc_start_call_main" };
+	/* core:: and alloc:: of Rust may be anybody's in C++ */
+	static const char *const std[] = { "std::", "<std::", "__gnu_cxx::",
+					   "__rust_", NULL };
 
 	if (frame->file || !frame->function)
 		return NULL;
@@ -173,8 +176,7 @@ void race_frame_add_library(struct strbuf *out, const struct race_frame *frame)
 	if (sources && sources->name)
 		strbuf_add(out, sources->name);
 	else if (sources)
-		add_folder(out, strstr(frame->file, sources->path) +
-					strlen(sources->path));
+		add_folder(out, frame->file + strlen(sources->path));
 	else if (is_library(frame))
 		add_module(out, race_frame_module(frame));
 	else if (library_of_name(frame))

@@ -35,6 +35,18 @@ static void add_place(const struct text *text, struct strbuf *line,
 		strbuf_add(line, "racewatch");
 }
 
+/* Of the program's own, with a source file or not; or else the innermost. */
+static const struct race_frame *actor(const struct race_side *side)
+{
+	for (size_t i = 0; i < side->frames.count; i++) {
+		const struct race_frame *frame = vec_at(&side->frames, i);
+
+		if (race_frame_is_own(frame))
+			return frame;
+	}
+	return vec_at(&side->frames, 0);
+}
+
 /* "write in shard_add" */
 static void add_access(struct strbuf *line, const struct race_side *side)
 {
@@ -44,7 +56,7 @@ static void add_access(struct strbuf *line, const struct race_side *side)
 	if (side->frames.count == 0)
 		return;
 	strbuf_add(line, " in ");
-	phrase_add_function(line, race_frames_own(&side->frames));
+	phrase_add_function(line, actor(side));
 }
 
 static void add_other(const struct text *text, struct strbuf *line,

@@ -149,7 +149,7 @@ END
 			"15|0" "$message" "0|0" "$message")" ||
 		diag_file "$work/vim.out"
 	is "Vim: what :make runs" "$(cat "$work/makeprg")" \
-		"racewatch run --format line --"
+		"racewatch run -q --format line --"
 else
 	skip "Vim's quickfix list" "there is no vim"
 fi

@@ -78,6 +78,23 @@ static void side_with_own_source_is_shown(void **state)
 	race_deinit(&race);
 }
 
+static void function_without_source_is_named_at_its_caller(void **state)
+{
+	struct golden golden;
+	struct race race;
+
+	(void)state;
+	sample_race(&race);
+	sample_set(&frame(&race, 0, 0)->file, NULL);
+	golden_open(&golden, &render_line);
+	assert_null(render_line.race(&golden.renderer, &race));
+	lines_are(&golden,
+		  "/home/src/cache.c:14: warning: data race on "
+		  "shards[3].used: read-modify-write in shard_add races with "
+		  "write in shard_evict at /home/src/cache.c:12 [racewatch]\n");
+	race_deinit(&race);
+}
+
 static void race_without_names_is_of_the_program(void **state)
 {
 	struct golden golden;
@@ -146,6 +163,8 @@ int main(void)
 		cmocka_unit_test(race_is_a_warning_at_a_place),
 		cmocka_unit_test(library_code_is_shown_where_it_is_called),
 		cmocka_unit_test(side_with_own_source_is_shown),
+		cmocka_unit_test(
+			function_without_source_is_named_at_its_caller),
 		cmocka_unit_test(race_without_names_is_of_the_program),
 		cmocka_unit_test(race_is_written_once_for_each_side),
 		cmocka_unit_test(what_decides_nothing_has_no_line),
