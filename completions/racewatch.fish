@@ -210,6 +210,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from report' -l color -x -a 'au
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l full-stacks -d 'Do not fold frames of libraries'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -s q -l quiet -d 'Print races only'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -s v -l verbose -d 'Print fingerprints'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -l no-pager -d 'Do not show text by PAGER'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -s h -l help -d 'Print the options'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -s V -l version -d 'Print the version'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -F

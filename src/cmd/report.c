@@ -23,6 +23,7 @@
 #include "hunt/trace-print.h"
 #include "judge/judge.h"
 #include "judge/rank.h"
+#include "output/pager.h"
 #include "output/report-print.h"
 #include "output/terminal.h"
 #include "report/merge.h"
@@ -44,7 +45,7 @@ struct report_options {
 	struct standard standard;
 	struct showing showing;
 	struct judge_config judging;
-	bool diff, unseen, show_ordered, verbose;
+	bool diff, unseen, show_ordered, verbose, no_pager;
 	const char *format, *output, *symbolize, *trace, *from;
 	struct vec filters;
 };
@@ -104,6 +105,10 @@ static const struct option_def report_defs[] = {
 	  .help = "in text, print the fingerprints of races too",
 	  .type = OPTION_FLAG,
 	  .offset = AT(verbose) },
+	{ .name = "--no-pager",
+	  .help = "do not show text on a terminal by PAGER or less",
+	  .type = OPTION_FLAG,
+	  .offset = AT(no_pager) },
 	{ .name = "--unseen",
 	  .help = "estimate how many races these runs did not show",
 	  .type = OPTION_FLAG,
@@ -294,6 +299,7 @@ static bool report_is_judged(const struct report_options *options)
 
 /* What a report is made of. */
 struct report_task {
+	const struct pager *pager; /* that shows it; NULL: none */
 	const struct report_options *options;
 	const struct filters *filters;
 	struct naming *naming;
@@ -303,6 +309,20 @@ struct report_task {
 	int *ret_status;
 };
 
+/* A pager stands for the terminal that it has. */
+static struct render_style report_style(const struct report_task *task,
+					FILE *out)
+{
+	const struct showing *showing = &task->options->showing;
+	struct render_style style =
+		showing_style(showing, task->options->verbose,
+			      task->pager ? STDOUT_FILENO : fileno(out));
+
+	if (task->pager && !task->pager->color)
+		style.color = showing->color == COLOR_ALWAYS;
+	return style;
+}
+
 static struct error *report_write(const void *context, FILE *out)
 {
 	const struct report_task *task = context;
@@ -311,8 +331,7 @@ static struct error *report_write(const void *context, FILE *out)
 		.renderer = {
 			.ops = render_find(options->format),
 			.out = out,
-			.style = showing_style(&options->showing,
-					       options->verbose, fileno(out)),
+			.style = report_style(task, out),
 			.ignore_unlikely = options->judging.ignore_unlikely,
 			.show_ordered = options->show_ordered,
 		},
@@ -353,17 +372,40 @@ static bool report_reads_output(const struct report_task *task)
 	return false;
 }
 
+/* To the terminal; that the pager was left is no error. */
+static struct error *report_show(const struct report_task *task)
+{
+	struct report_task paged = *task;
+	struct error *err;
+	struct pager pager;
+
+	if (task->options->no_pager ||
+	    render_find(task->options->format) != &render_text ||
+	    !pager_start(&pager))
+		return report_close(stdout, report_write(task, stdout));
+	paged.pager = &pager;
+	err = report_write(&paged, pager.to);
+	if (err && err->code == EPIPE) {
+		error_free(err);
+		err = NULL;
+	}
+	if (pager_end(&pager) || err)
+		return err;
+	return report_close(stdout, report_write(task, stdout));
+}
+
 /* What is read is lost to nobody: such a file is replaced by a whole one. */
 static struct error *report_to(const struct report_task *task)
 {
 	const char *path = task->options->output;
-	struct error *err = NULL;
-	FILE *out = stdout;
+	struct error *err;
+	FILE *out;
 
-	if (path && report_reads_output(task))
+	if (!path)
+		return report_show(task);
+	if (report_reads_output(task))
 		return replace_file(path, report_write, task);
-	if (path)
-		err = outputfile_open(path, OUTPUTFILE_APPEND, &out);
+	err = outputfile_open(path, OUTPUTFILE_APPEND, &out);
 	if (err)
 		return err;
 	return report_close(out, report_write(task, out));

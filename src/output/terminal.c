@@ -19,12 +19,16 @@ const char *const show_words[] = { "default", "all", NULL };
 bool terminal_color(int color, int fd)
 {
 	const char *no_color = getenv("NO_COLOR");
+	const char *force = getenv("CLICOLOR_FORCE");
 	const char *term = getenv("TERM");
 
 	if (color != COLOR_AUTO)
 		return color == COLOR_ALWAYS;
-	return isatty(fd) && !(no_color && *no_color) && term &&
-	       strcmp(term, "dumb") != 0;
+	if (no_color && *no_color)
+		return false;
+	if (force && *force && strcmp(force, "0") != 0)
+		return true;
+	return isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
 
 bool terminal_unread(const struct error *err, FILE *file)

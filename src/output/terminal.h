@@ -21,7 +21,10 @@ enum show { SHOW_DEFAULT, SHOW_ALL };
 /* The words of --show, in the order of enum show; ends in NULL. */
 extern const char *const show_words[];
 
-/* color: of enum color. Automatic: on a terminal, unless NO_COLOR is set. */
+/*
+ * color: of enum color. Automatic: on a terminal or if CLICOLOR_FORCE is set,
+ * unless NO_COLOR is.
+ */
 bool terminal_color(int color, int fd);
 
 /*

@@ -194,6 +194,52 @@ matches "what created the thread" "$work/out" \
 	'^      \.\.\. 5 frames of libc, Rust$'
 matches "is called by the program" "$work/out" '^      #5  grow::main +'
 
+# --- a terminal: pager and colors
+
+# on_terminal OPTION...: the last report as a terminal gets it, to $work/out
+on_terminal()
+{
+	timeout 60 script -qec "'$RACEWATCH' report $* '$work/stacks.jsonl'" \
+		/dev/null </dev/null >"$work/out" 2>"$work/err"
+	status=$?
+}
+
+unset NO_COLOR CLICOLOR_FORCE LESS
+export TERM=xterm PAGER='sed s/^/paged:/'
+on_terminal
+is "a pager's report: exit status" "$status" 0 || diag_file "$work/err"
+matches "it shows the text" "$work/out" '^paged:WARNING: racewatch: '
+is "without colors, which it may not show" "$(grep -c $'\033' "$work/out")" 0
+on_terminal --no-pager
+is "no pager if none is wanted" "$(grep -c paged "$work/out")" 0
+matches "the terminal shows colors" "$work/out" $'^\033''\[1;31mWARNING'
+PAGER='' on_terminal
+matches "nor if it is empty" "$work/out" $'^\033''\[1;31mWARNING'
+PAGER=racewatch-no-such-pager on_terminal
+matches "what cannot be run is done without" "$work/out" 'WARNING: racewatch: '
+PAGER='sed -n s/^WARNING.*/first/p;exec <&-' on_terminal
+is "a pager that is left: exit status" "$status" 0
+mkdir "$work/bin"
+printf '#!/bin/sh\nexec sed "s/^/$LESS:/"\n' >"$work/bin/less"
+chmod +x "$work/bin/less"
+(
+	unset PAGER
+	PATH=$work/bin:$PATH on_terminal
+)
+matches "less is the default, told to show colors" "$work/out" \
+	$'^FRX:\033''\[1;31mWARNING'
+on_terminal --format json
+is "JSON has no pager" "$(grep -c paged "$work/out")" 0
+run report "$work/stacks.jsonl"
+is "nor has a file" "$(grep -c paged "$work/out")" 0
+CLICOLOR_FORCE=1 run report "$work/stacks.jsonl"
+matches "CLICOLOR_FORCE: colors in a file" "$work/out" \
+	$'^\033''\[1;31mWARNING'
+CLICOLOR_FORCE=1 NO_COLOR=1 run report "$work/stacks.jsonl"
+matches "NO_COLOR counts more" "$work/out" '^WARNING'
+CLICOLOR_FORCE=0 run report "$work/stacks.jsonl"
+matches "CLICOLOR_FORCE=0 forces nothing" "$work/out" '^WARNING'
+
 # --- where viewers show a race: never at the source of a library
 
 # shown: where SARIF has the last report's race
