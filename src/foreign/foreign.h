@@ -22,6 +22,7 @@
 #include "base/vec.h"
 
 struct error;
+struct strbuf;
 
 enum foreign_tool {
 	FOREIGN_AUTO, /* by what is in the file */
@@ -63,5 +64,8 @@ void foreign_report_deinit(struct foreign_report *report);
 
 /* FOREIGN_AUTO: it is none of theirs. */
 enum foreign_tool foreign_detect(const char *text, size_t size);
+
+/* "Expat 2.5.0" */
+void foreign_add_version(struct strbuf *out);
 
 #endif

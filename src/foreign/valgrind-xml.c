@@ -322,3 +322,11 @@ struct error *valgrind_xml_parse(const char *name, const char *text,
 	XML_ParserFree(xml.parser);
 	return err;
 }
+
+void foreign_add_version(struct strbuf *out)
+{
+	XML_Expat_Version version = XML_ExpatVersionInfo();
+
+	strbuf_addf(out, "Expat %d.%d.%d", version.major, version.minor,
+		    version.micro);
+}

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "image/unwinddwfl.h"
 #include "image/unwindunw.h"
 #include "image/unwindwalk.h"
@@ -76,4 +77,11 @@ struct error *unwind_frames(struct image *image,
 {
 	return unwind_frames_by(UNWIND_BOTH, image, input, frames, max,
 				ret_count);
+}
+
+void unwind_add_versions(struct strbuf *out)
+{
+	unwinddwfl_add_version(out);
+	strbuf_add(out, ", ");
+	unwindunw_add_version(out);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "image/debuginfo.h"
 #include "image/elftext.h"
 #include "image/image.h"
@@ -240,4 +241,9 @@ struct error *unwind_by_dwfl(struct unwind_walk *walk)
 		walk->end = UNWIND_OUTERMOST;
 	unwinder->walk = NULL;
 	return NULL;
+}
+
+void unwinddwfl_add_version(struct strbuf *out)
+{
+	strbuf_addf(out, "elfutils %s", dwfl_version(NULL));
 }

@@ -7,9 +7,12 @@
 #define IMAGE_UNWINDDWFL_H
 
 struct error;
+struct strbuf;
 struct unwind_walk;
 
 /* Fill walk from its image, input, frames and max. */
 struct error *unwind_by_dwfl(struct unwind_walk *walk);
+
+void unwinddwfl_add_version(struct strbuf *out);
 
 #endif

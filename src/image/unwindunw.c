@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/map.h"
+#include "base/strbuf.h"
 #include "image/cficheck.h"
 #include "image/ehframe.h"
 #include "image/ehsearch.h"
@@ -359,4 +360,10 @@ struct error *unwind_by_unw(struct unwind_walk *walk)
 		step_all(space, walk);
 	space->walk = NULL;
 	return space->no_memory ? error_nomem : NULL;
+}
+
+void unwindunw_add_version(struct strbuf *out)
+{
+	strbuf_addf(out, "libunwind %d.%d.%d", UNW_VERSION_MAJOR,
+		    UNW_VERSION_MINOR, UNW_VERSION_EXTRA);
 }

@@ -11,9 +11,12 @@
 #define IMAGE_UNWINDUNW_H
 
 struct error;
+struct strbuf;
 struct unwind_walk;
 
 /* Fill walk from its image, input, frames and max. */
 struct error *unwind_by_unw(struct unwind_walk *walk);
+
+void unwindunw_add_version(struct strbuf *out);
 
 #endif

@@ -190,3 +190,8 @@ struct error *object_write(struct object *record, FILE *out)
 	free(text);
 	return err;
 }
+
+void object_add_version(struct strbuf *out)
+{
+	strbuf_addf(out, "Jansson %s", JANSSON_VERSION);
+}

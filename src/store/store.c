@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "store/query.h"
 #include "store/store-parts.h"
 
@@ -282,4 +283,9 @@ struct error *store_copy(struct store *store, const char *to)
 	err = query_run(query);
 	query_free(query);
 	return err;
+}
+
+void store_add_version(struct strbuf *out)
+{
+	strbuf_addf(out, "SQLite %s", sqlite3_libversion());
 }

@@ -21,6 +21,7 @@
 
 struct error;
 struct store;
+struct strbuf;
 
 /* Both numbers are at fixed places in the file: see file(1). */
 enum store_application {
@@ -95,5 +96,8 @@ struct error *store_execute(struct store *store, const char *sql);
  * empty.
  */
 struct error *store_copy(struct store *store, const char *to);
+
+/* "SQLite 3.40.1" */
+void store_add_version(struct strbuf *out);
 
 #endif

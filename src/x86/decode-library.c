@@ -9,7 +9,9 @@
  */
 #include "x86/decode-parts.h"
 
+#include "base/strbuf.h"
 #include "x86/decode-capstone.h"
+#include "x86/decode.h"
 
 static uint8_t find_segment(enum capstone_x86_reg reg)
 {
@@ -186,4 +188,12 @@ uint32_t decode_written(struct decoder *decoder, const uint8_t *bytes,
 			    decoder->insn))
 		return UINT32_MAX;
 	return decode_insn_written(decoder, decoder->insn);
+}
+
+void decode_add_version(struct strbuf *out)
+{
+	int major, minor;
+
+	cs_version(&major, &minor);
+	strbuf_addf(out, "Capstone %d.%d", major, minor);
 }

@@ -14,6 +14,7 @@
 
 struct error;
 struct decoder;
+struct strbuf;
 
 /* ERROR_NOMEM or ERROR_UNSUPPORTED. End with decoder_destroy(). */
 struct error *decoder_create(struct decoder **ret);
@@ -98,5 +99,8 @@ bool decode_find_jump(struct decoder *decoder, const uint8_t *bytes,
 		      const struct x86_registers *regs,
 		      const struct mem_access *watched, uint64_t *ret_address,
 		      struct insn_access *ret);
+
+/* "Capstone 4.0" */
+void decode_add_version(struct strbuf *out);
 
 #endif
