@@ -10,23 +10,36 @@
 
 #include "base/strbuf.h"
 #include "foreign/foreign.h"
-#include "image/unwind.h"
+#include "image/unwinddwfl.h"
+#include "image/unwindunw.h"
 #include "report/object.h"
 #include "store/store.h"
 #include "x86/decode.h"
 
-/* "with Capstone 4.0, elfutils 0.188, ..." */
+typedef void add_version(struct strbuf *);
+
+static void add_versions(struct strbuf *text, const char *before,
+			 add_version *const *add)
+{
+	for (; *add; add++) {
+		strbuf_add(text, before);
+		(*add)(text);
+		before = ", ";
+	}
+}
+
 static void add_libraries(struct strbuf *text)
 {
-	static void (*const add[])(struct strbuf *) = {
-		decode_add_version, unwind_add_versions, object_add_version,
-		store_add_version,  foreign_add_version,
-	};
+	static add_version *const loaded[] = { decode_add_version,
+					       unwinddwfl_add_version,
+					       store_add_version,
+					       foreign_add_version, NULL };
+	/* these do not tell which of them is loaded */
+	static add_version *const built[] = { unwindunw_add_version,
+					      object_add_version, NULL };
 
-	for (size_t i = 0; i < sizeof(add) / sizeof(*add); i++) {
-		strbuf_add(text, i ? ", " : "with ");
-		add[i](text);
-	}
+	add_versions(text, "with ", loaded);
+	add_versions(text, "; built with ", built);
 }
 
 void command_print_version(void)

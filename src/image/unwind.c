@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/strbuf.h"
 #include "image/unwinddwfl.h"
 #include "image/unwindunw.h"
 #include "image/unwindwalk.h"
@@ -77,11 +76,4 @@ struct error *unwind_frames(struct image *image,
 {
 	return unwind_frames_by(UNWIND_BOTH, image, input, frames, max,
 				ret_count);
-}
-
-void unwind_add_versions(struct strbuf *out)
-{
-	unwinddwfl_add_version(out);
-	strbuf_add(out, ", ");
-	unwindunw_add_version(out);
 }

@@ -16,7 +16,6 @@
 
 struct error;
 struct image;
-struct strbuf;
 
 struct unwind_input {
 	int tid;
@@ -66,8 +65,5 @@ struct error *unwind_frames_by(enum unwind_library library, struct image *image,
 			       const struct unwind_input *input,
 			       struct unwind_frame *frames, size_t max,
 			       size_t *ret_count);
-
-/* "elfutils 0.188, libunwind 1.6.2" */
-void unwind_add_versions(struct strbuf *out);
 
 #endif

@@ -13,6 +13,7 @@ struct unwind_walk;
 /* Fill walk from its image, input, frames and max. */
 struct error *unwind_by_dwfl(struct unwind_walk *walk);
 
+/* "elfutils 0.188" */
 void unwinddwfl_add_version(struct strbuf *out);
 
 #endif

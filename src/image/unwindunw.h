@@ -17,6 +17,7 @@ struct unwind_walk;
 /* Fill walk from its image, input, frames and max. */
 struct error *unwind_by_unw(struct unwind_walk *walk);
 
+/* "libunwind 1.6.2", which racewatch was built with */
 void unwindunw_add_version(struct strbuf *out);
 
 #endif

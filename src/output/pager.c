@@ -17,6 +17,10 @@
 /* exit-allowed: what sh(1) exits with if it cannot run a command */
 enum { PAGER_CANNOT_RUN = 126, PAGER_NOT_FOUND = 127 };
 
+/* Of the keyboard, and of a pager that was left. */
+static const int pager_signals[] = { SIGINT, SIGQUIT, SIGPIPE };
+enum { PAGER_SIGNALS = sizeof(pager_signals) / sizeof(pager_signals[0]) };
+
 /* For systems without less. */
 static const char default_command[] =
 	"command -v less >/dev/null && exec less; exec cat";
@@ -87,9 +91,8 @@ bool pager_start(struct pager *pager)
 	close(ends[0]);
 	if (!pager->to)
 		return false;
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
+	for (size_t i = 0; i < PAGER_SIGNALS; i++)
+		pager->before[i] = signal(pager_signals[i], SIG_IGN);
 	return true;
 }
 
@@ -102,9 +105,8 @@ bool pager_end(struct pager *pager)
 	pager->to = NULL;
 	while (waitpid(pager->pid, &status, 0) < 0 && errno == EINTR)
 		continue;
-	signal(SIGINT, SIG_DFL);
-	signal(SIGQUIT, SIG_DFL);
-	signal(SIGPIPE, SIG_DFL);
+	for (size_t i = 0; i < PAGER_SIGNALS; i++)
+		signal(pager_signals[i], pager->before[i]);
 	return !WIFEXITED(status) || (WEXITSTATUS(status) != PAGER_CANNOT_RUN &&
 				      WEXITSTATUS(status) != PAGER_NOT_FOUND);
 }

@@ -14,6 +14,7 @@ struct pager {
 	FILE *to; /* its standard input */
 	bool color; /* does it show SGR sequences? */
 	pid_t pid;
+	void (*before[3])(int); /* what was done at the signals */
 };
 
 /*

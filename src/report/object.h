@@ -66,7 +66,7 @@ void object_put_known(struct object *record, const char *key, uint64_t n);
 void object_put_real(struct object *record, const char *key, double number);
 void object_put_seconds(struct object *record, const char *key, uint64_t ns);
 
-/* "Jansson 2.14" */
+/* "Jansson 2.14", which racewatch was built with */
 void object_add_version(struct strbuf *out);
 
 #endif

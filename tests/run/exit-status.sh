@@ -75,7 +75,7 @@ status_of "--help: 0" 0 run --help
 status_of "--version: 0" 0 --version
 matches "the version is a line of its own" "$work/out" '^racewatch [0-9.]+$'
 matches "the libraries have versions" "$work/out" \
-	'^with Capstone [0-9.]+, elfutils [0-9.]+, libunwind [0-9.]+, Jansson [0-9.]+, SQLite [0-9.]+, Expat [0-9.]+$'
+	'^with Capstone [0-9.]+, elfutils [0-9.]+, SQLite [0-9.]+, Expat [0-9.]+; built with libunwind [0-9.]+, Jansson [0-9.]+$'
 matches "the kernel is named" "$work/out" "^on Linux $(uname -r), $(uname -m); "
 
 # --duration ends the watching, not the program.
