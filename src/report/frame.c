@@ -28,6 +28,33 @@ const struct fields race_frame_fields = {
 	FIELDS(struct race_frame, frame_fields),
 };
 
+const char *race_frame_module(const struct race_frame *frame)
+{
+	const char *slash = frame->module ? strrchr(frame->module, '/') : NULL;
+
+	return slash ? slash + 1 : frame->module;
+}
+
+bool race_frame_is_in(const struct race_frame *frame,
+		      const char *const *libraries)
+{
+	const char *name = race_frame_module(frame);
+
+	for (; name && *libraries; libraries++) {
+		if (strncmp(name, *libraries, strlen(*libraries)) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool race_frame_is_c_library(const struct race_frame *frame)
+{
+	static const char *const libraries[] = { "libc.", "libc-", "libpthread",
+						 NULL };
+
+	return race_frame_is_in(frame, libraries);
+}
+
 static bool begins(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0;

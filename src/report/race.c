@@ -10,33 +10,6 @@
 
 #include "report/code-patterns.h"
 
-const char *race_frame_module(const struct race_frame *frame)
-{
-	const char *slash = frame->module ? strrchr(frame->module, '/') : NULL;
-
-	return slash ? slash + 1 : frame->module;
-}
-
-bool race_frame_is_in(const struct race_frame *frame,
-		      const char *const *libraries)
-{
-	const char *name = race_frame_module(frame);
-
-	for (; name && *libraries; libraries++) {
-		if (strncmp(name, *libraries, strlen(*libraries)) == 0)
-			return true;
-	}
-	return false;
-}
-
-bool race_frame_is_c_library(const struct race_frame *frame)
-{
-	static const char *const libraries[] = { "libc.", "libc-", "libpthread",
-						 NULL };
-
-	return race_frame_is_in(frame, libraries);
-}
-
 static struct race_values *find_values(const struct race *race,
 				       const uint8_t *before,
 				       const uint8_t *after)
@@ -136,24 +109,6 @@ const char *race_kind(const struct race *race)
 	if (!side_writes(&race->sides[0]))
 		return "read-write";
 	return side_writes(&race->sides[1]) ? "write-write" : "write-read";
-}
-
-/* 2: in source code of the program's own; 1: in other code; 0: not known */
-static int place_rank(const struct race_side *side)
-{
-	const struct race_frame *frame = race_frames_own(&side->frames);
-
-	if (!frame)
-		return 0;
-	return frame->file && race_frame_is_own(frame) ? 2 : 1;
-}
-
-const struct race_side *race_place_side(const struct race *race)
-{
-	const struct race_side *sides = race->sides;
-
-	return place_rank(&sides[1]) > place_rank(&sides[0]) ? &sides[1]
-							     : &sides[0];
 }
 
 bool race_counts(const struct race *race, bool ignore_unlikely)

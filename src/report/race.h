@@ -189,12 +189,6 @@ bool race_is_actionable(const struct race *race, bool ignore_unlikely);
  */
 bool race_fingerprint(struct race *race);
 
-/*
- * The side to show the race at, where one place stands for it: the first, unless
- * only the second is in source code of the program's own.
- */
-const struct race_side *race_place_side(const struct race *race);
-
 const char *race_evidence_name(enum race_evidence evidence);
 const char *race_verdict_name(enum race_verdict verdict);
 const char *race_region_name(enum race_region region);

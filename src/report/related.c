@@ -244,3 +244,21 @@ bool race_is_one_sided(const struct race *race)
 {
 	return race->sides[1].role == RACE_UNKNOWN;
 }
+
+/* 2: in source code of the program's own; 1: in other code; 0: not known */
+static int place_rank(const struct race_side *side)
+{
+	const struct race_frame *frame = race_frames_own(&side->frames);
+
+	if (!frame)
+		return 0;
+	return frame->file && race_frame_is_own(frame) ? 2 : 1;
+}
+
+const struct race_side *race_place_side(const struct race *race)
+{
+	const struct race_side *sides = race->sides;
+
+	return place_rank(&sides[1]) > place_rank(&sides[0]) ? &sides[1]
+							     : &sides[0];
+}

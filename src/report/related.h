@@ -12,6 +12,7 @@
 
 struct code_pattern;
 struct race;
+struct race_side;
 struct vec;
 
 /* The same bytes of the same process, or of the same named variable. */
@@ -64,6 +65,12 @@ bool related_pattern_decides(const struct code_pattern *pattern);
 
 /* A value changed, and no thread was seen to write it: sides[1] is unknown. */
 bool race_is_one_sided(const struct race *race);
+
+/*
+ * The side to show the race at, where one place stands for it: the first, unless
+ * only the second is in source code of the program's own.
+ */
+const struct race_side *race_place_side(const struct race *race);
 
 /*
  * Identifies a side without the other one: by names, with the variable, and by

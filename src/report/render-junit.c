@@ -24,6 +24,7 @@
 #include "report/phrase-run.h"
 #include "report/phrase.h"
 #include "report/race.h"
+#include "report/related.h"
 #include "report/render.h"
 #include "report/run.h"
 #include "report/target-counts.h"

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "report/phrase.h"
 #include "report/race.h"
+#include "report/related.h"
 #include "report/text.h"
 
 /*
