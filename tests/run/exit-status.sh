@@ -67,8 +67,8 @@ status_of "usage: bad number: 2" 2 run --rate x -- /bin/true
 status_of "usage: bad time: 2" 2 run --duration 5q -- /bin/true
 status_of "usage: unknown back-end: 2" 2 run --backend x -- /bin/true
 status_of "usage: unknown command: 2" 2 no-such-command
-status_of "usage: a misspelt command: 2" 2 atach 1
-matches "usage: what it was to be" "$work/err" 'did you mean attach\?$'
+status_of "usage: a misspelt command: 2" 2 sweeep
+matches "usage: what it was to be" "$work/err" 'did you mean sweep\?$'
 status_of "output cannot be written: 125" 125 \
 	run -o "$work/none/such" -- /bin/true
 status_of "--help: 0" 0 run --help

@@ -220,6 +220,7 @@ matches "what cannot be run is done without" "$work/out" 'WARNING: racewatch: '
 PAGER='sed -n s/^WARNING.*/first/p;exec <&-' on_terminal
 is "a pager that is left: exit status" "$status" 0
 mkdir "$work/bin"
+# shellcheck disable=SC2016 # for that shell
 printf '#!/bin/sh\nexec sed "s/^/$LESS:/"\n' >"$work/bin/less"
 chmod +x "$work/bin/less"
 (
