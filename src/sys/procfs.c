@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <stdio.h>
@@ -110,6 +111,38 @@ void procfs_name(pid_t pid, pid_t tid, char *name, size_t size)
 	name[0] = '\0';
 	error_free(procfs_read(path, name, size));
 	name[strcspn(name, "\n")] = '\0';
+}
+
+pid_t procfs_status_own(const char *text)
+{
+	static const char label[] = "\nNSpid:";
+	const char *line = strstr(text, label);
+	unsigned long own = 0;
+
+	for (line = line ? line + strlen(label) : ""; *line == '\t';) {
+		char *end;
+
+		own = strtoul(line + 1, &end, 10);
+		if (end == line + 1)
+			return 0;
+		line = end;
+	}
+	return own <= INT_MAX ? (pid_t)own : 0;
+}
+
+pid_t procfs_own_tid(pid_t pid, pid_t tid)
+{
+	char path[64], text[4096];
+	struct error *err;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid,
+		 (int)tid);
+	err = procfs_read(path, text, sizeof(text));
+	if (err) {
+		error_free(err);
+		return 0;
+	}
+	return procfs_status_own(text);
 }
 
 struct error *procfs_times(pid_t pid, pid_t tid, struct procfs_time *ret)

@@ -36,6 +36,14 @@ struct error *procfs_text(pid_t tid, const char *name, char *text, size_t size);
 /* The thread's name, NUL-terminated; "" when it cannot be read. */
 void procfs_name(pid_t pid, pid_t tid, char *name, size_t size);
 
+/*
+ * The number that the thread itself has of it (gettid(2)): another one in a PID
+ * namespace. 0: it cannot be told.
+ */
+pid_t procfs_own_tid(pid_t pid, pid_t tid);
+/* The last number of NSpid in the text of such a file. For tests. */
+pid_t procfs_status_own(const char *text);
+
 /* Nanoseconds the thread has run on a CPU. */
 struct error *procfs_cpu_time(pid_t pid, pid_t tid, uint64_t *ret_ns);
 

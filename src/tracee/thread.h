@@ -122,6 +122,7 @@ struct thread_displaced {
 struct thread {
 	struct process *process;
 	pid_t tid;
+	pid_t own_tid; /* procfs_own_tid(), once it was asked; 0: not yet */
 	size_t index; /* among the threads of its process */
 	enum thread_state state;
 	bool interrupting; /* an interrupt was sent, its stop not yet seen */

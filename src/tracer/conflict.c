@@ -9,8 +9,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "sys/memory.h"
 #include "tracee/breakpoint.h"
+#include "tracee/held.h"
 #include "tracee/snapshot.h"
 #include "tracee/thread.h"
 #include "tracer/core.h"
@@ -133,6 +135,37 @@ struct conflict_message *conflict_create(const struct stall *stall, int i,
 			 access->access.address, &wire->sides[0],
 			 conflict->machines[0]);
 	return conflict;
+}
+
+static uint64_t conflict_key(const struct stall *stall, uint64_t address,
+			     const struct thread *other,
+			     const struct wire_conflict *wire)
+{
+	const uint64_t parts[] = {
+		stall->site.address,
+		other ? wire->sides[1].regs.rip : 0,
+		address,
+	};
+
+	return hash_bytes(parts, sizeof(parts));
+}
+
+void conflict_look(struct core *core, const struct stall *stall,
+		   struct thread *other, struct conflict_message *conflict)
+{
+	struct wire_conflict *wire = &conflict->wire;
+	uint64_t address = wire->sides[0].access.address;
+
+	if (!held_may_look(&core->held,
+			   conflict_key(stall, address, other, wire),
+			   clock_now_ns()))
+		return;
+	held_look(&core->held, stall->hold.thread, address, &wire->sides[0],
+		  conflict->stacks[0], conflict->machines[0]);
+	if (other)
+		held_look(&core->held, other, address + wire->shift,
+			  &wire->sides[1], conflict->stacks[1],
+			  conflict->machines[1]);
 }
 
 /* Report and free; out of memory loses the report, not the threads. */

@@ -13,6 +13,7 @@
 struct core;
 struct replays;
 struct stall;
+struct thread;
 
 struct conflict_message {
 	struct wire_conflict wire;
@@ -29,6 +30,13 @@ struct conflict_message {
 struct conflict_message *conflict_create(const struct stall *stall, int i,
 					 enum wire_evidence evidence,
 					 const uint8_t *changed);
+
+/*
+ * Look for the locks of the stalled thread and of the other (NULL: it is not
+ * stopped), if there is time for that. Both sides are filled in.
+ */
+void conflict_look(struct core *core, const struct stall *stall,
+		   struct thread *other, struct conflict_message *conflict);
 
 /*
  * When a conflict at `now' was, from the moment when the thread was held, and for

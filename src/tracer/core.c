@@ -32,6 +32,7 @@ void core_deinit(struct core *core)
 	if (core->perf_ready >= 0)
 		close(core->perf_ready);
 	tracees_deinit(&core->tracees);
+	held_deinit(&core->held);
 	vec_deinit(&core->returned);
 	channel_deinit(&core->channel);
 }

@@ -13,6 +13,7 @@
 
 #include "base/rng.h"
 #include "base/vec.h"
+#include "tracee/held.h"
 #include "tracee/tracees.h"
 #include "wire/channel.h"
 #include "wire/message.h"
@@ -37,6 +38,7 @@ struct core {
 	unsigned int notes_sent;
 	int perf_ready; /* perfwatch_keep_ready(); -1: not open */
 	struct rng rng;
+	struct held held;
 };
 
 /* Nothing is traced; the channel takes fd over. */

@@ -396,6 +396,7 @@ static void stall_capture(struct engine *engine, struct stall *stall,
 			  enum stall_meeting meeting, struct thread *other,
 			  struct conflict_message *conflict)
 {
+	conflict_look(&engine->core, stall, other, conflict);
 	replays_capture(&engine->replays, stall, other, &conflict->wire);
 	if (meeting == STALL_ENDS)
 		freeze_take(&engine->freeze, stall, other, &conflict->wire);
@@ -975,6 +976,7 @@ void stall_sample(struct engine *engine, const struct watch_sample *record)
 		stall_sample_memory(engine, sample, conflict);
 		if (sample->from_kernel)
 			side->syscall = -2;
+		conflict_look(&engine->core, stall, NULL, conflict);
 		freeze_take(&engine->freeze, stall, NULL, &conflict->wire);
 	}
 	engine->core.stats.watch_traps++;
@@ -1007,8 +1009,10 @@ static void stall_report_change(struct engine *engine, struct stall *stall,
 	struct conflict_message *conflict =
 		conflict_create(stall, i, WIRE_VALUE_CHANGE, changed);
 
-	if (conflict)
+	if (conflict) {
+		conflict_look(&engine->core, stall, NULL, conflict);
 		freeze_take(&engine->freeze, stall, NULL, &conflict->wire);
+	}
 	engine->core.stats.value_changes++;
 	stall_end(engine, stall, WIRE_RACED);
 	conflict_finish(&engine->core, &engine->replays, conflict);

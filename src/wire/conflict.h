@@ -49,6 +49,29 @@ struct wire_machine {
 	struct wire_window windows[WIRE_WINDOWS_MAX];
 };
 
+/*
+ * Locks that the thread owns by their own words, found while it was held
+ * (tracee/held.h).
+ */
+enum { WIRE_LOCKS_MAX = 8 };
+
+enum wire_lock_kind {
+	WIRE_LOCK_NONE,
+	WIRE_LOCK_MUTEX, /* pthread_mutex_t, and what is made of it */
+	WIRE_LOCK_RWLOCK, /* pthread_rwlock_t, for writing */
+};
+
+struct wire_lock {
+	uint64_t address;
+	uint32_t kind; /* enum wire_lock_kind */
+};
+
+struct wire_locks {
+	bool looked; /* false: nothing is known of its locks */
+	uint32_t count;
+	struct wire_lock locks[WIRE_LOCKS_MAX];
+};
+
 struct wire_side {
 	bool present; /* false: unknown origin */
 	bool before; /* stands before its access (stalled, collision) */
@@ -67,6 +90,7 @@ struct wire_side {
 	uint32_t stack_size; /* bytes of it that follow the structure */
 	struct wire_birth birth;
 	struct wire_machine machine;
+	struct wire_locks locks;
 };
 
 struct wire_conflict {

@@ -454,6 +454,20 @@ static void features_of_a_thread_are_words(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void a_thread_has_a_number_of_its_own(void **state)
+{
+	(void)state;
+	/* nobody looks from another PID namespace */
+	assert_int_equal(procfs_own_tid(getpid(), gettid()), gettid());
+	assert_int_equal(procfs_own_tid(getpid(), 0), 0);
+	assert_int_equal(procfs_status_own("Name:\ta\nNSpid:\t4242\t71\t5\n"
+					   "NSpgid:\t4242\t71\t1\n"),
+			 5);
+	assert_int_equal(procfs_status_own("Name:\ta\nNSpid:\t4242\n"), 4242);
+	assert_int_equal(procfs_status_own("Name:\ta\nNSpid:\t\n"), 0);
+	assert_int_equal(procfs_status_own("Name:\ta\n"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,6 +483,7 @@ int main(void)
 		TEST(a_wait_without_end_tells_whom_it_is_for),
 		TEST(some_calls_would_notice_a_stop),
 		TEST(every_thread_is_visited_until_it_is_enough),
+		cmocka_unit_test(a_thread_has_a_number_of_its_own),
 	};
 
 	return cmocka_run_group_tests_name("procfs", tests, NULL, NULL);
