@@ -70,34 +70,67 @@ static bool read_side_memory(void *context, uint64_t address, void *bytes,
 	return got == size;
 }
 
-/* By the pointers of one side; better names than before replace *name. */
-static struct error *name_by_side(const struct conflict *conflict, int i,
-				  struct data_name *name, unsigned int *rank)
+/* By the pointers of one side, what is in the query besides them. */
+static struct error *name_by_pointers(const struct conflict *conflict, int i,
+				      struct pointer_query query,
+				      struct data_name *name,
+				      unsigned int *rank, bool *ret_found)
 {
 	const struct conflict_side *side = &conflict->sides[i];
 	struct side_memory memory = { .conflict = conflict };
 	struct frame_memory reader = { read_side_memory, &memory };
+	struct error *err;
+
+	query.frames = side->frames;
+	query.frame_count = side->frame_count;
+	query.memory = &reader;
+	memory_init(&memory.memory, side->wire->pid);
+	err = pointers_name(side->home->image, &query, name, rank, ret_found);
+	memory_deinit(&memory.memory);
+	return err;
+}
+
+struct error *conflict_name_object(const struct conflict *conflict, int i,
+				   uint64_t address, uint32_t size,
+				   struct data_name *ret)
+{
+	const struct conflict_side *side = &conflict->sides[i];
+	struct pointer_query query = { .address = address, .size = size };
+	struct data_name found = { 0 };
+	unsigned int rank;
+	bool any = false;
+	struct error *err = variables_name(side->home->image, side->wire->pid,
+					   address, size, ret);
+
+	if (err || ret->name)
+		return err;
+	err = name_by_pointers(conflict, i, query, &found, &rank, &any);
+	if (err || !any)
+		return err;
+	data_name_deinit(ret);
+	*ret = found;
+	return NULL;
+}
+
+/* Better names than before replace *name. */
+static struct error *name_by_side(const struct conflict *conflict, int i,
+				  struct data_name *name, unsigned int *rank)
+{
 	struct pointer_query query = {
-		.frames = side->frames,
-		.frame_count = side->frame_count,
-		.memory = &reader,
 		.address = conflict->overlap.address,
 		.size = conflict->overlap.size,
-		.base = side->base,
+		.base = conflict->sides[i].base,
 	};
 	struct data_name found = { .region = name->region };
 	unsigned int found_rank;
 	struct error *err;
 	bool any;
 
-	if (!side->wire->present)
+	if (!conflict->sides[i].wire->present)
 		return NULL;
 	if (i == 1)
 		query.address += conflict->wire.shift;
-	memory_init(&memory.memory, side->wire->pid);
-	err = pointers_name(side->home->image, &query, &found, &found_rank,
-			    &any);
-	memory_deinit(&memory.memory);
+	err = name_by_pointers(conflict, i, query, &found, &found_rank, &any);
 	if (err || !any)
 		return err;
 	/* the same name whichever side was stalled */

@@ -7,8 +7,11 @@
 #ifndef CONFLICT_CONFLICT_VARIABLE_H
 #define CONFLICT_CONFLICT_VARIABLE_H
 
+#include <stdint.h>
+
 struct conflict;
 struct conflict_context;
+struct data_name;
 struct error;
 struct race_variable;
 
@@ -20,5 +23,14 @@ struct race_variable;
 struct error *conflict_variable(const struct conflict_context *context,
 				const struct conflict *conflict,
 				struct race_variable *variable);
+
+/*
+ * The same of other bytes, by the pointers of side i alone, in whose memory they
+ * are; end *ret, which is empty, with data_name_deinit(). What is not known of
+ * them is NULL. ERROR_NOMEM only.
+ */
+struct error *conflict_name_object(const struct conflict *conflict, int i,
+				   uint64_t address, uint32_t size,
+				   struct data_name *ret);
 
 #endif

@@ -494,6 +494,9 @@ static bool conflict_stacks(const struct wire_conflict *wire,
 	};
 	size_t at = sizeof(*wire);
 
+	if (wire->sides[0].locks.count > WIRE_LOCKS_MAX ||
+	    wire->sides[1].locks.count > WIRE_LOCKS_MAX)
+		return false;
 	if (!conflict_machine_size(&wire->sides[0].machine, &sizes[4]) ||
 	    !conflict_machine_size(&wire->sides[1].machine, &sizes[5]))
 		return false;

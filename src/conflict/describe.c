@@ -15,6 +15,7 @@
 #include "conflict/dispatch.h"
 #include "conflict/evidence.h"
 #include "conflict/locks.h"
+#include "conflict/own-locks.h"
 #include "conflict/recursive.h"
 #include "image/elftext.h"
 #include "image/image.h"
@@ -417,6 +418,8 @@ static struct error *describe_all(const struct conflict_context *context,
 				      : RACE_RACING;
 	for (int i = 0; !failed && !err && i < 2; i++)
 		err = describe_side(&conflict->sides[i], &race->sides[i]);
+	for (int i = 0; !failed && !err && i < 2; i++)
+		err = own_locks_describe(conflict, i, &race->sides[i]);
 	locks_of_sides(conflict,
 		       (struct code_pattern *[]){ &race->sides[0].pattern,
 						  &race->sides[1].pattern });

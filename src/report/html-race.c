@@ -12,6 +12,7 @@
 #include "report/document.h"
 #include "report/doubt.h"
 #include "report/html.h"
+#include "report/phrase-locks.h"
 #include "report/phrase-replay.h"
 #include "report/phrase.h"
 #include "report/race.h"
@@ -93,6 +94,11 @@ static void add_side(struct strbuf *out, const struct race *race,
 		html_add_frames(out, &side->frames);
 	else if (side->role != RACE_UNKNOWN)
 		strbuf_add(out, "<p class=\"soft\">(no stack)</p>\n");
+	if (phrase_add_holds(&text, side)) {
+		strbuf_add(out, "<p class=\"held\">");
+		html_add_ended(out, &text);
+		strbuf_add(out, "</p>\n");
+	}
 	add_created(out, side);
 	html_add_held(out, race, side);
 	strbuf_add(out, "</section>\n");
@@ -231,6 +237,8 @@ static void add_facts(struct strbuf *out, const struct renderer *renderer,
 	}
 	phrase_add_evidence(&text, race, false);
 	add_fact(out, "evidence", &text);
+	if (phrase_add_lock_pair(&text, race))
+		add_fact(out, "locks", &text);
 	add_verdict(out, race);
 	add_times(out, race);
 	if (race->fingerprint[0])

@@ -145,6 +145,19 @@ static bool is_recorded(const void *record)
 	return side->recorded.first != 0;
 }
 
+static bool knows_locks(const void *record)
+{
+	return ((const struct race_side *)record)->locks_known;
+}
+
+static void fill_side(struct members *in, const json_t *object, void *record)
+{
+	struct race_side *side = record;
+
+	(void)in;
+	side->locks_known = object && members_has(object, "locks");
+}
+
 static const struct field side_fields[] = {
 	{ "role", FIELD_WORD, .flags = FIELD_NEEDED, AT(role),
 	  FIELD_WORDS(role_words), .absent = RACE_UNKNOWN },
@@ -170,12 +183,16 @@ static const struct field side_fields[] = {
 	  FIELD_VEC(struct race_side, created), .of = &race_frame_fields },
 	{ "creator", FIELD_ID, .flags = FIELD_NULL, AT(creator) },
 	{ "creator_thread", FIELD_TEXT, AT(creator_thread) },
+	{ "locks", FIELD_LIST, FIELD_VEC(struct race_side, locks),
+	  .of = &recorded_lock_fields, .known = knows_locks },
+	{ NULL, FIELD_BOOL, AT(locks_known) },
 	{ "recorded", FIELD_OBJECT, AT(recorded), .of = &recorded_access_fields,
 	  .known = is_recorded },
 };
 
 static const struct fields race_side_fields = {
 	FIELDS(struct race_side, side_fields),
+	.fill = fill_side,
 };
 
 #undef AT

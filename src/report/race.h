@@ -42,6 +42,8 @@ struct race_side {
 	struct vec created; /* of struct race_frame, innermost first */
 	int creator; /* the thread that created it; 0: unknown */
 	char *creator_thread; /* its name then */
+	struct vec locks; /* of struct recorded_lock: seen in its memory */
+	bool locks_known; /* it was looked for them, all that are found are there */
 	struct recorded_access recorded; /* by a hunt, no frames; or zero */
 };
 
@@ -107,8 +109,7 @@ struct race_values {
 	uint64_t count;
 };
 
-/* Distinct pairs of values that are kept of a race. */
-enum { RACE_VALUES_MAX = 8 };
+enum { RACE_VALUES_MAX = 8 }; /* distinct pairs that are kept of a race */
 
 struct race {
 	uint64_t id; /* 1.. in order of first report */
@@ -153,7 +154,7 @@ struct race {
 	char fingerprint_code[33]; /* hex, by build-id and offset */
 };
 
-/* All zero and empty; end with race_deinit(), from malloc() with race_free(). */
+/* All zero and empty; end with race_deinit(), from malloc() race_free(). */
 void race_init(struct race *race);
 void race_deinit(struct race *race);
 void race_free(struct race *race);
@@ -176,8 +177,8 @@ bool race_add_values(struct race *race, const uint8_t *before,
 bool race_see_again(struct race *race, const struct race *again);
 
 /*
- * Is it counted as a race? Suppressed conflicts and synchronization are not,
- * nor, with ignore_unlikely, those judged so. Actionable: counted, not known.
+ * Is it counted? Suppressed conflicts and synchronization are not, nor, with
+ * ignore_unlikely, those judged so. Actionable: counted, not known.
  */
 bool race_counts(const struct race *race, bool ignore_unlikely);
 bool race_is_actionable(const struct race *race, bool ignore_unlikely);

@@ -23,6 +23,7 @@
 #include "base/utf8.h"
 #include "report/candidate-record.h"
 #include "report/doubt.h"
+#include "report/phrase-locks.h"
 #include "report/phrase-replay.h"
 #include "report/phrase-run.h"
 #include "report/phrase.h"
@@ -118,6 +119,8 @@ static void write_side(struct text *text, const struct race *race, int n,
 		strbuf_add(&text->line, "(no stack)");
 		text_end_line(text, TEXT_FRAME_INDENT, 0);
 	}
+	if (phrase_add_holds(&text->line, side))
+		text_end_line(text, TEXT_FRAME_INDENT, TEXT_INDENT);
 	write_created(text, side);
 	text_recorded_side(text, race, side);
 }
@@ -128,6 +131,17 @@ static void write_evidence(struct text *text, const struct race *race,
 	strbuf_add(&text->line, "evidence    ");
 	phrase_add_evidence(&text->line, race, live);
 	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
+}
+
+static void write_locks(struct text *text, const struct race *race)
+{
+	struct strbuf *line = &text->line;
+
+	strbuf_add(line, "locks       ");
+	if (phrase_add_lock_pair(line, race))
+		text_end_line(text, TEXT_INDENT, TEXT_INDENT);
+	else
+		strbuf_clear(line);
 }
 
 /* Only where there is more than the heading says. */
@@ -270,6 +284,7 @@ static struct error *text_race(struct renderer *renderer,
 	write_side(&text, race, 0, &columns);
 	write_side(&text, race, 1, &columns);
 	write_evidence(&text, race, renderer->live);
+	write_locks(&text, race);
 	write_values(&text, race);
 	write_seen(&text, race);
 	text_recorded_write(&text, race);

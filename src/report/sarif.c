@@ -5,6 +5,7 @@
 #include "report/sarif.h"
 
 #include "base/strbuf.h"
+#include "report/phrase-locks.h"
 #include "report/phrase.h"
 #include "report/race.h"
 #include "report/related.h"
@@ -49,6 +50,9 @@ static void add_side_text(struct strbuf *message, const struct race *race,
 	struct strbuf text = { 0 };
 
 	phrase_add_side(&text, race, side);
+	if (side->locks_known)
+		strbuf_add(&text, "; ");
+	phrase_add_holds(&text, side);
 	sarif_add_text(message, strbuf_text(&text), 0);
 	message->failed |= text.failed;
 	strbuf_deinit(&text);

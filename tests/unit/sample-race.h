@@ -108,7 +108,23 @@ static inline void sample_hide_side(struct race *race, struct race_side *ret)
 		.role = RACE_UNKNOWN,
 		.frames = VEC_INIT(struct race_frame),
 		.created = VEC_INIT(struct race_frame),
+		.locks = VEC_INIT(struct recorded_lock),
 	};
+}
+
+/* The second side holds the lock, and the first none. */
+static inline void sample_locks(struct race *race)
+{
+	struct recorded_lock *lock = vec_append(&race->sides[1].locks);
+
+	if (!lock)
+		abort();
+	*lock = (struct recorded_lock){
+		.address = 0x5555555580a0,
+		.taken = VEC_INIT(struct race_frame),
+	};
+	sample_set(&lock->name, "shards[3].lock");
+	race->sides[0].locks_known = race->sides[1].locks_known = true;
 }
 
 /* What only some reports have: a merged one, with a thread born while watched. */
@@ -153,6 +169,7 @@ static inline void sample_more(struct race *race)
 				       .double_check = PATTERN_LAST,
 				       .lock = 0x5555555580d0 };
 	race->sides[1].missing = RACE_MISSES_SOURCE;
+	sample_locks(race);
 	sample_set(&race->grounds, "other bits");
 	sample_set(&race->sides[1].creator_thread, "main");
 }

@@ -202,26 +202,28 @@ static void race_with_everything_known(void **state)
 	assert_int_equal(json_array_size(json_object_get(sides[1], "created")),
 			 1);
 	json_object_del(sides[1], "created");
-	MEMBERS_ARE(sides[1], { "role", "\"racing\"" },
-		    { "access", "\"write\"" }, { "size", "8" },
-		    { "atomic", "true" }, { "pid", "4242" }, { "tid", "4244" },
-		    { "thread", "\"evictor\"" }, { "thread_path", "[0,1]" },
-		    { "syscall", "\"read\"" },
-		    { "insn", "\"movq %rax, 0x8(%rbx)\"" },
-		    { "address", "\"0x5555555580c8\"" },
-		    { "sync", "\"synchronizing\"" },
-		    { "missing", "\"source\"" },
-		    { "idiom",
-		      "{\"change\":\"bits\",\"delta\":0,"
-		      "\"changed\":\"0x10\",\"used\":\"0x4\","
-		      "\"compared\":true,\"tests_zero\":false,"
-		      "\"dereferenced\":false,\"locked_beside\":true,"
-		      "\"locked_adds\":true,\"stored_plainly\":true,"
-		      "\"retested\":true,\"dispatch\":true,\"pair\":\"above\","
-		      "\"guard\":\"last\","
-		      "\"lock\":\"0x5555555580d0\"}" },
-		    { "creator", "4242" }, { "creator_thread", "\"main\"" },
-		    { "recorded", "null" });
+	MEMBERS_ARE(
+		sides[1], { "role", "\"racing\"" }, { "access", "\"write\"" },
+		{ "size", "8" }, { "atomic", "true" }, { "pid", "4242" },
+		{ "tid", "4244" }, { "thread", "\"evictor\"" },
+		{ "thread_path", "[0,1]" }, { "syscall", "\"read\"" },
+		{ "insn", "\"movq %rax, 0x8(%rbx)\"" },
+		{ "address", "\"0x5555555580c8\"" },
+		{ "sync", "\"synchronizing\"" }, { "missing", "\"source\"" },
+		{ "idiom",
+		  "{\"change\":\"bits\",\"delta\":0,"
+		  "\"changed\":\"0x10\",\"used\":\"0x4\","
+		  "\"compared\":true,\"tests_zero\":false,"
+		  "\"dereferenced\":false,\"locked_beside\":true,"
+		  "\"locked_adds\":true,\"stored_plainly\":true,"
+		  "\"retested\":true,\"dispatch\":true,\"pair\":\"above\","
+		  "\"guard\":\"last\","
+		  "\"lock\":\"0x5555555580d0\"}" },
+		{ "creator", "4242" }, { "creator_thread", "\"main\"" },
+		{ "locks", "[{\"name\":\"shards[3].lock\","
+			   "\"address\":\"0x5555555580a0\",\"kind\":\"mutex\","
+			   "\"shared\":false,\"taken\":[]}]" },
+		{ "recorded", "null" });
 	member_is(sides[0], "role", "\"stalled\"");
 	member_is(sides[0], "access", "\"rmw\"");
 	let_go(record, variable, sides);
@@ -256,7 +258,8 @@ static void what_is_unknown_is_null(void **state)
 		    { "sync", "null" }, { "missing", "null" },
 		    { "idiom", "null" }, { "frames", "[]" },
 		    { "created", "null" }, { "creator", "null" },
-		    { "creator_thread", "null" }, { "recorded", "null" });
+		    { "creator_thread", "null" }, { "locks", "null" },
+		    { "recorded", "null" });
 	let_go(record, variable, sides);
 	race_deinit(&race);
 }
