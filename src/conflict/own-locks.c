@@ -19,25 +19,56 @@
 enum { MUTEX_SIZE = 40, RWLOCK_SIZE = 56 };
 
 /*
- * What is inside of a lock of the C or C++ library does not tell whose it is. Of
- * "b->mu.__data" that is before it; "mu->__data" is *mu.
+ * The parts of a lock of the C or C++ library, which do not tell whose it is. A
+ * name ends in some of them: "b->mu.__data", "this->mu._M_mutex". "mu->__data" is
+ * *mu, and "hold._M_device" what a std::lock_guard has locked.
  */
+static const char *const insides[] = {
+	"__data", "__size", "_M_mutex", "_M_impl", "_M_rwlock", "_M_device",
+};
+
+/* Where the part begins that the name of that length ends in; 0: it does not. */
+static size_t inside_at(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof(insides) / sizeof(insides[0]); i++) {
+		size_t size = strlen(insides[i]);
+
+		if (size + 2 >= length ||
+		    memcmp(name + length - size, insides[i], size) != 0)
+			continue;
+		if (name[length - size - 1] == '.')
+			return length - size - 1;
+		if (memcmp(name + length - size - 2, "->", 2) == 0)
+			return length - size - 2;
+	}
+	return 0;
+}
+
+/* "[0..39]", the bytes of the last part */
+static size_t without_range(const char *name)
+{
+	size_t length = strlen(name);
+	const char *bracket = strrchr(name, '[');
+
+	return bracket && length > 0 && name[length - 1] == ']' &&
+			       strstr(bracket, "..")
+		       ? (size_t)(bracket - name)
+		       : length;
+}
+
 static char *without_inside(const char *name)
 {
-	static const char *const insides[] = {
-		"._M_mutex", "._M_impl", "._M_rwlock", ".std::",
-		".__data",   ".__size",	 "->__data",   "->__size",
-	};
-	size_t end = strlen(name);
+	size_t end = without_range(name);
 	struct strbuf text = { 0 };
+	bool pointer = false;
+	size_t at;
 
-	for (size_t i = 0; i < sizeof(insides) / sizeof(insides[0]); i++) {
-		const char *inside = strstr(name, insides[i]);
-
-		if (inside && (size_t)(inside - name) < end)
-			end = (size_t)(inside - name);
+	while ((at = inside_at(name, end)) > 0) {
+		pointer |= name[at] == '-' ||
+			   strncmp(name + at, "._M_device", end - at) == 0;
+		end = at;
 	}
-	if (name[end] == '-')
+	if (pointer)
 		strbuf_add(&text, "*");
 	strbuf_add_bytes(&text, name, end);
 	return strbuf_steal(&text);

@@ -29,6 +29,7 @@ enum {
 enum {
 	RANK_DEPTH = 5, /* for each pointer on the way */
 	RANK_SCALAR = 8, /* "*p" says little */
+	RANK_GUARD = 20, /* what a std::lock_guard or the like refers to */
 	RANK_NO_BASE = 2, /* not the address the instruction starts from */
 };
 
@@ -357,6 +358,8 @@ static void look_at_pointer(const struct looking *looking, Dwarf_Die *type,
 		return;
 	if (pointer.value != reach->query->base)
 		rank += RANK_NO_BASE;
+	if (strstr(strbuf_text(&looking->path), "._M_device"))
+		rank += RANK_GUARD;
 	if (element(looking, offset, &pointer, &index) &&
 	    (index > 0 || sequence_length(looking, offset, &pointer)))
 		offer_element(looking, &pointer, index, rank + 1);

@@ -224,7 +224,7 @@ void memory_read_pages(const struct memory *memory, struct memory_page *pages,
 	batch_read(memory, &batch);
 	run_read(memory, &run);
 	for (size_t i = 0; i < count; i++) {
-		if (pages[i].absent)
+		if (pages[i].absent && !pages[i].leave_absent)
 			page_read_alone(memory, &pages[i]);
 	}
 }

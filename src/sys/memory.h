@@ -64,6 +64,7 @@ struct memory_page {
 	/* it was, and is of no file; or it is private memory and may be absent */
 	bool private;
 	bool read; /* bytes are set */
+	bool leave_absent; /* of the caller: do not read it where it is absent */
 };
 
 /*

@@ -33,7 +33,7 @@ void held_deinit(struct held *held);
  * Is this conflict's threads' time well spent by looking at them? The key is equal
  * for conflicts of the same instructions and bytes: the first few of them are
  * looked at, and a few dozen conflicts a second, since each look at a thread takes
- * some tens of microseconds.
+ * some tens of microseconds, in which it is held.
  */
 bool held_may_look(struct held *held, uint64_t key, uint64_t now);
 

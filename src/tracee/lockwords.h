@@ -4,8 +4,9 @@
  * memory: pthread_mutex_t and pthread_rwlock_t of the GNU C library on x86-64,
  * and so what is made of them (mtx_t, std::mutex, std::shared_mutex). Each word
  * must be as it is while the lock is held. What is about to be taken or given
- * back may be missed; what is not held is never taken for held, unless the bytes
- * are a copy of a lock that was.
+ * back may be missed. What is not held is not taken for held, unless the bytes are
+ * a copy of a lock that was, or the lock was left by a thread that ended and whose
+ * number this one has now.
  */
 #ifndef TRACEE_LOCKWORDS_H
 #define TRACEE_LOCKWORDS_H

@@ -180,6 +180,7 @@ static struct thread *event_former(struct engine *engine,
 	/* room for the one has just become free */
 	map_remove(&engine->core.tracees.threads, (uint64_t)thread->tid);
 	thread->tid = stop->tid;
+	thread->own_tid = 0;
 	map_set(&engine->core.tracees.threads, (uint64_t)thread->tid,
 		(uint64_t)(uintptr_t)thread);
 	return thread;

@@ -396,8 +396,8 @@ static void stall_capture(struct engine *engine, struct stall *stall,
 			  enum stall_meeting meeting, struct thread *other,
 			  struct conflict_message *conflict)
 {
-	conflict_look(&engine->core, stall, other, conflict);
 	replays_capture(&engine->replays, stall, other, &conflict->wire);
+	conflict_look(&engine->core, stall, other, conflict);
 	if (meeting == STALL_ENDS)
 		freeze_take(&engine->freeze, stall, other, &conflict->wire);
 }

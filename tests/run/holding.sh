@@ -23,27 +23,22 @@ names()
 		tr ',' '\n' | sort | paste -sd,
 }
 
-# side_of FUNCTION: the number of the side that is in it
+# side_of THREAD: the number of the side that is of it
 side_of()
 {
-	records "$report" "sides.0.frames.0.function=*$1" && echo 0 && return
-	records "$report" "sides.1.frames.0.function=*$1" && echo 1
+	records "$report" "sides.0.thread=$1" && echo 0 && return
+	records "$report" "sides.1.thread=$1" && echo 1
 }
 
-# Both in the order of put and look, or where that is not known, in any order.
+# seen VARIANT: what is reported of put and look
 seen()
 {
-	local put look
+	local put look member=name
 
-	if [ "$1" = stripped ]; then
-		for side in 0 1; do
-			names "$side" kind
-		done | sort -r | paste -sd' '
-		return
-	fi
+	[ "$1" != stripped ] || member=kind
 	put=$(side_of put)
 	look=$(side_of look)
-	echo "$(names "${put:-0}" name) $(names "${look:-1}" name)"
+	echo "$(names "${put:-2}" $member) $(names "${look:-2}" $member)"
 }
 
 rows=0
@@ -61,8 +56,6 @@ row()
 	}
 	meet "$((100 + rows))" --replay off -- "$TARGETS_DIR/$1.$2" 20 "$3"
 	wanted="$(held "$4") $(held "$5")"
-	[ "$2" != stripped ] || wanted=$(echo "$wanted" | tr ' ' '\n' |
-		sort -r | paste -sd' ')
 	is "$what" "$(seen "$2")" "$wanted"
 	has "$what: both were looked at" "$report" type=race \
 		'sides.0.locks!=null' 'sides.1.locks!=null'

@@ -85,17 +85,6 @@ NOINLINE static void put_for_caller(struct box *box, long value)
 #define MUTEX(name, mutex) \
 	ROW(name, LOCK(mutex), UNLOCK(mutex), NOTHING, NOTHING)
 
-#define ROWS(X)                                                               \
-	X(none)                                                               \
-	X(global)                                                             \
-	X(member) X(recursive) X(errorcheck) X(adaptive) X(robust) X(inherit) \
-		X(shared) X(writer) X(member_writer) X(reader) X(c11)         \
-			X(c11_recursive) X(two) X(different) X(caller)        \
-				X(local) X(allocated) X(array) X(released)    \
-					X(spin) X(owner) X(chosen) X(trylock) \
-						X(waited) X(two_members)      \
-							X(looker)
-
 ROW(none, NOTHING, NOTHING, NOTHING, NOTHING)
 MUTEX(global, &mu)
 MUTEX(member, &box->mu)
@@ -141,8 +130,20 @@ static const struct row {
 	const char *name;
 	row_step *put, *look;
 } rows[] = {
-#define ENTRY(name) { #name, name##_put, name##_look },
-	ROWS(ENTRY)
+#define ENTRY(name)                            \
+	{                                      \
+#name, name##_put, name##_look \
+	}
+	ENTRY(none),	  ENTRY(global),	ENTRY(member),
+	ENTRY(recursive), ENTRY(errorcheck),	ENTRY(adaptive),
+	ENTRY(robust),	  ENTRY(inherit),	ENTRY(shared),
+	ENTRY(writer),	  ENTRY(member_writer), ENTRY(reader),
+	ENTRY(c11),	  ENTRY(c11_recursive), ENTRY(two),
+	ENTRY(different), ENTRY(caller),	ENTRY(local),
+	ENTRY(allocated), ENTRY(array),		ENTRY(released),
+	ENTRY(spin),	  ENTRY(owner),		ENTRY(chosen),
+	ENTRY(trylock),	  ENTRY(waited),	ENTRY(two_members),
+	ENTRY(looker),
 };
 
 static const struct row *row;
@@ -152,6 +153,7 @@ static void *put_loop(void *arg)
 {
 	unsigned x = 1;
 
+	pthread_setname_np(pthread_self(), "put");
 	target_meet();
 	for (unsigned long i = 0; target_goes_on(i); i++) {
 		row->put(&locals, x);
@@ -164,6 +166,7 @@ static void *look_loop(void *arg)
 {
 	unsigned x = 2;
 
+	pthread_setname_np(pthread_self(), "look");
 	target_meet();
 	for (unsigned long i = 0; target_goes_on(i); i++) {
 		row->look(&locals, x);

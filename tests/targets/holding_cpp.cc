@@ -44,6 +44,11 @@ static std::recursive_mutex recursive;
 static std::timed_mutex timed;
 static std::shared_mutex shared;
 static std::vector<std::mutex> many(4);
+struct Item {
+	long before;
+	std::mutex mu;
+};
+static std::vector<Item> items(4);
 static std::unique_ptr<std::mutex> allocated = std::make_unique<std::mutex>();
 
 /* What the threads of a row do, again and again. */
@@ -127,6 +132,13 @@ NOINLINE static void put_allocated(Account &account, long x)
 	account.put(x);
 }
 
+NOINLINE static void put_item(Account &account, long x)
+{
+	std::lock_guard<std::mutex> hold(items[1].mu);
+
+	account.put(x);
+}
+
 static const std::map<std::string, std::pair<Step, Step>> rows = {
 	{ "none", { put_bare, look_bare } },
 	{ "guard", { Guarded<std::mutex, plain>::put, look_bare } },
@@ -141,13 +153,15 @@ static const std::map<std::string, std::pair<Step, Step>> rows = {
 	{ "released", { put_released, look_bare } },
 	{ "different", { Guarded<std::mutex, plain>::put, look_second } },
 	{ "element", { put_element, look_bare } },
+	{ "item", { put_item, look_bare } },
 	{ "allocated", { put_allocated, look_bare } },
 };
 
-static void loop(Account &account, Step step, unsigned work)
+static void loop(const char *name, Account &account, Step step, unsigned work)
 {
 	unsigned x = 1;
 
+	pthread_setname_np(pthread_self(), name);
 	target_meet();
 	for (unsigned long i = 0; target_goes_on(i); i++) {
 		step(account, x);
@@ -162,8 +176,10 @@ int main(int argc, char **argv)
 	target_init(argc, argv, 2);
 	auto row = rows.find(argc > 2 ? argv[2] : "");
 	target_check(row != rows.end(), "no such row");
-	std::thread putter([&] { loop(*account, row->second.first, 40); });
-	std::thread looker([&] { loop(*account, row->second.second, 30); });
+	std::thread putter(
+		[&] { loop("put", *account, row->second.first, 40); });
+	std::thread looker(
+		[&] { loop("look", *account, row->second.second, 30); });
 	putter.join();
 	looker.join();
 	return target_done("holding_cpp");

@@ -45,22 +45,26 @@ fn main() {
     let start = Barrier::new(2);
 
     std::thread::scope(|scope| {
-        scope.spawn(|| {
-            start.wait();
-            let mut i = 0;
-            while target.goes_on(i) {
-                put_held(&row, i);
-                i += 1;
-            }
-        });
-        scope.spawn(|| {
-            start.wait();
-            let mut i = 0;
-            while target.goes_on(i) {
-                look(i);
-                i += 1;
-            }
-        });
+        let spawn = |name: &str, step: Box<dyn Fn(u64) + Send>| {
+            let start = &start;
+
+            std::thread::Builder::new()
+                .name(name.to_string())
+                .spawn_scoped(scope, move || {
+                    let mut i = 0;
+
+                    start.wait();
+                    while target.goes_on(i) {
+                        step(i);
+                        i += 1;
+                    }
+                })
+                .unwrap();
+        };
+        let row = row.clone();
+
+        spawn("put", Box::new(move |i| put_held(&row, i)));
+        spawn("look", Box::new(look));
     });
     std::hint::black_box(unsafe { *CELL.0.get() });
     println!("holding_rs: done");

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -250,6 +251,43 @@ static void code_that_is_returned_to_names_a_lock(void **state)
 	pthread_mutex_unlock(mutex);
 }
 
+static void words_that_are_no_locks_are_none(void **state)
+{
+	struct world *world = *state;
+	pthread_mutex_t *mutex = lock_at(world, 3 * PAGE + 2048);
+	int *words = (int *)(world->pages + 2 * PAGE);
+
+	for (int i = 0; i < 2 * PAGE / 4; i++) {
+		if (i < (PAGE + 2048) / 4 || i >= (PAGE + 2048 + 40) / 4)
+			words[i] = gettid();
+	}
+	world->side.regs.gpr[X86_RDI] = (uintptr_t)mutex;
+	world->side.regs.gpr[X86_RSI] = (uintptr_t)words;
+	assert_finds(world, mutex);
+	pthread_mutex_unlock(mutex);
+}
+
+static void memory_that_is_not_there_is_left_so(void **state)
+{
+	struct world *world = *state;
+	int fd = memfd_create("hole", MFD_CLOEXEC);
+	struct stat status;
+	char *hole;
+
+	assert_int_equal(ftruncate(fd, PAGES * PAGE), 0);
+	hole = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		    0);
+	assert_ptr_not_equal(hole, MAP_FAILED);
+	for (int i = 0; i < PAGES; i++)
+		world->stack[i] = (uintptr_t)hole + (uint64_t)i * PAGE;
+	world->side.regs.gpr[X86_RDI] = (uintptr_t)hole;
+	assert_finds_none(world);
+	assert_int_equal(fstat(fd, &status), 0);
+	assert_int_equal(status.st_blocks, 0);
+	munmap(hole, PAGES * PAGE);
+	close(fd);
+}
+
 static void no_address_is_none(void **state)
 {
 	struct world *world = *state;
@@ -319,6 +357,8 @@ int main(void)
 		TEST(a_pointer_beside_the_raced_bytes_leads_to_a_lock),
 		TEST(code_around_the_access_names_a_lock),
 		TEST(code_that_is_returned_to_names_a_lock),
+		TEST(words_that_are_no_locks_are_none),
+		TEST(memory_that_is_not_there_is_left_so),
 		TEST(no_address_is_none),
 		TEST(more_locks_than_there_is_room_for_are_left_out),
 		TEST(the_same_conflict_is_looked_at_a_few_times),
