@@ -40,6 +40,7 @@ struct held_scan {
 	struct wire_side *side;
 	const uint8_t *stack; /* the side's */
 	pid_t own; /* the thread's number as it knows it itself */
+	unsigned int judged; /* words with this number so far */
 };
 
 /*

@@ -21,6 +21,8 @@ enum {
 	/* how far before and behind what is pointed to a lock is looked for */
 	REACH_BEFORE = 512,
 	REACH_BEHIND = 1024,
+	/* words that have the thread's number: of more it is too long to tell */
+	JUDGED_MAX = 2048,
 	LOOKS_AT_ONCE = 32,
 	LOOKS_OF_ONE = 3, /* a mask, too */
 };
@@ -134,7 +136,7 @@ static void find(struct held_scan *scan, const struct held_bytes *in,
 		uint32_t word;
 
 		memcpy(&word, in->bytes + i, sizeof(word));
-		if (word != (uint32_t)scan->own)
+		if (word != (uint32_t)scan->own || ++scan->judged > JUDGED_MAX)
 			continue;
 		kind = judge(scan, in, i);
 		if (kind == WIRE_LOCK_NONE)
@@ -202,5 +204,8 @@ void held_look(struct held *held, struct thread *thread, uint64_t address,
 	held_gather(&scan, address, machine);
 	find_in_stack(&scan);
 	find_in_pages(&scan);
-	side->locks.looked = true;
+	if (scan.judged > JUDGED_MAX)
+		side->locks.count = 0;
+	else
+		side->locks.looked = true;
 }

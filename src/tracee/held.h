@@ -40,7 +40,8 @@ bool held_may_look(struct held *held, uint64_t key, uint64_t now);
 /*
  * Fill in side->locks, of a stopped thread: its registers and stack are those of
  * the side, which are copied before; `machine' as of snapshot_machine(). `address'
- * is of the raced bytes. Without memory nothing is known.
+ * is of the raced bytes. Without memory nothing is known, nor where
+ * thousands of words there have the number of the thread.
  */
 void held_look(struct held *held, struct thread *thread, uint64_t address,
 	       struct wire_side *side, const uint8_t *stack,

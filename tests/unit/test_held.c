@@ -267,6 +267,21 @@ static void words_that_are_no_locks_are_none(void **state)
 	pthread_mutex_unlock(mutex);
 }
 
+static void a_table_of_the_number_is_too_long(void **state)
+{
+	struct world *world = *state;
+
+	for (size_t i = 0; i < 5 * PAGE / sizeof(int); i++)
+		((int *)(void *)world->pages)[i] = gettid();
+	for (uint64_t i = 0; i < 5; i++)
+		world->stack[i] = (uintptr_t)world->pages + i * PAGE;
+	world->side.locks = (struct wire_locks){ .looked = false };
+	held_look(&world->held, &world->thread, 0, &world->side,
+		  (const uint8_t *)world->stack, world->machine);
+	assert_false(world->side.locks.looked);
+	assert_int_equal(world->side.locks.count, 0);
+}
+
 static void memory_that_is_not_there_is_left_so(void **state)
 {
 	struct world *world = *state;
@@ -358,6 +373,7 @@ int main(void)
 		TEST(code_around_the_access_names_a_lock),
 		TEST(code_that_is_returned_to_names_a_lock),
 		TEST(words_that_are_no_locks_are_none),
+		TEST(a_table_of_the_number_is_too_long),
 		TEST(memory_that_is_not_there_is_left_so),
 		TEST(no_address_is_none),
 		TEST(more_locks_than_there_is_room_for_are_left_out),
