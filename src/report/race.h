@@ -170,10 +170,7 @@ const char *race_kind(const struct race *race);
 bool race_add_values(struct race *race, const uint8_t *before,
 		     const uint8_t *after, uint64_t count);
 
-/*
- * Count another sighting of the same race: count, last_time and values. False
- * when out of memory.
- */
+/* Count another sighting: count, last_time, values. False: out of memory. */
 bool race_see_again(struct race *race, const struct race *again);
 
 /*

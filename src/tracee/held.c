@@ -60,10 +60,7 @@ bool held_may_look(struct held *held, uint64_t key, uint64_t now)
 	return true;
 }
 
-/*
- * What is there, of which the first bytes are those of a page or of a stack. Of a
- * lock at its end the others may be on another page.
- */
+/* Bytes of a page, or of the stack. A lock at the end may go on in the next page. */
 struct held_bytes {
 	uint64_t address;
 	const uint8_t *bytes;
