@@ -4,6 +4,7 @@
  */
 #include "cmd/defaults.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,27 @@
 #include "base/strbuf.h"
 #include "base/textfile.h"
 #include "cmd/cmd.h"
+
+/*
+ * What executes commands, writes files or asks the network is not for a file that
+ * may have come with somebody else's project.
+ */
+static const char *const not_of_files[] = {
+	"--debuginfod",	     "--directory", "--gen-suppressions",
+	"--keep-trace",	     "--learned",   "--on-race",
+	"--output",	     "--state",	    "--store",
+	"--update-baseline",
+};
+
+static bool is_of_files(const struct option_def *def)
+{
+	for (size_t i = 0; i < sizeof(not_of_files) / sizeof(not_of_files[0]);
+	     i++) {
+		if (strcmp(def->name, not_of_files[i]) == 0)
+			return false;
+	}
+	return true;
+}
 
 static const char *word_at(const struct vec *words, size_t i)
 {
@@ -84,7 +106,7 @@ static bool has_value(const char *word)
 
 /* Take those of a text that the command has; its words stay in `owned'. */
 static struct error *take_words(const struct command *command, size_t first,
-				struct defaults *defaults)
+				bool of_file, struct defaults *defaults)
 {
 	const struct vec *words = &defaults->owned;
 
@@ -101,6 +123,10 @@ static struct error *take_words(const struct command *command, size_t first,
 		if (!def)
 			return error_create(ERROR_USAGE, "unknown option: %s",
 					    word);
+		if (of_file && !is_of_files(def))
+			return error_create(ERROR_USAGE,
+					    "%s is for the command line and %s",
+					    def->name, DEFAULTS_VARIABLE);
 		if (def->arg && !has_value(word))
 			count = 2;
 		if (i + count > words->count)
@@ -117,12 +143,12 @@ static struct error *take_words(const struct command *command, size_t first,
 }
 
 static struct error *take_text(const struct command *command, const char *text,
-			       struct defaults *defaults)
+			       bool of_file, struct defaults *defaults)
 {
 	size_t first = defaults->owned.count;
 	struct error *err = split(text, &defaults->owned);
 
-	return err ? err : take_words(command, first, defaults);
+	return err ? err : take_words(command, first, of_file, defaults);
 }
 
 static struct error *take_line(const struct command *command, const char *line,
@@ -135,11 +161,10 @@ static struct error *take_line(const struct command *command, const char *line,
 		return error_nomem;
 	if (text[strspn(text, " \t")] == '#')
 		return NULL;
-	return error_wrap(take_text(command, text, defaults), "%s:%d",
+	return error_wrap(take_text(command, text, true, defaults), "%s:%d",
 			  DEFAULTS_FILE, number);
 }
 
-/* Options can make racewatch execute commands: --on-race. */
 static bool is_trusted(const struct stat *file)
 {
 	return (file->st_uid == geteuid() || file->st_uid == 0) &&
@@ -188,7 +213,7 @@ static struct error *take_variable(const struct command *command,
 	if (strlen(text) > DEFAULTS_SIZE_MAX)
 		err = error_create(ERROR_USAGE, "it is longer than 64 KB");
 	else
-		err = take_text(command, text, defaults);
+		err = take_text(command, text, false, defaults);
 	return error_wrap(err, "%s", DEFAULTS_VARIABLE);
 }
 

@@ -29,7 +29,8 @@ struct defaults {
  * has, and argv[1] to argv[argc - 1]. Each word is as in a shell, without commands; an
  * option that only other commands have is passed over. The runs of a sweep have none
  * of their own: the sweep passes them on. A file of another user, or that others may
- * write, is not read, which is told.
+ * write, is not read, which is told; and options that execute commands, write files
+ * or ask the network are an error in one.
  *
  * Errors: ERROR_USAGE, naming the file's line or the variable. *ret is to be freed
  * after an error, too.

@@ -46,6 +46,12 @@ refused "an unknown option" --stop "unknown option: --stop"
 refused "an abbreviation" --overh=3 "unknown option: --overh=3"
 refused "no option" overhead "'overhead' is not an option"
 refused "the end of options" -- "'--' is not an option"
+refused "what executes commands" "--on-race=exec:true" \
+	"--on-race is for the command line and RACEWATCH_OPTIONS"
+refused "what writes files, by its letter" "-o x" \
+	"--output is for the command line and RACEWATCH_OPTIONS"
+refused "what another command would write" "--directory x" \
+	"--directory is for the command line and RACEWATCH_OPTIONS"
 refused "no argument" "--seed" "--seed needs an argument: NUMBER"
 # shellcheck disable=SC2016 # not to be expanded here
 refused "a command" '--seed $(touch done)' "commands are not executed here"
