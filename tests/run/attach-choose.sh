@@ -21,12 +21,12 @@ start()
 	await 20 runs "$program" "$work/$1" || not_ok "no program $1"
 }
 
-# chosen WHAT PIDS OPTION...: those, in their order, and no others
+# chosen WHAT PIDS OPTION...: those, separated by ", ", and no others
 chosen()
 {
 	run attach --duration 1ms "${@:3}"
 	is "$1" "$(sed -n 's/^racewatch: note: chosen: //p' "$work/err")" \
-		"$(printf '%s\n' $2 | paste -sd, | sed 's/,/, /g')"
+		"$2"
 }
 
 name=chosen$$
@@ -36,10 +36,10 @@ start "$name.second-of-two-programs"
 second=$program
 start "other$$"
 
-chosen "by the name of the file" "$first $second" --name "$name.*"
+chosen "by the name of the file" "$first, $second" --name "$name.*"
 is "they were watched" "$status" 0
-chosen "after one by its id" "$program $first" --name "$name.first*" "$program"
-chosen "by the name that the kernel has" "$first $program" --name "other$$" \
+chosen "after one by its id" "$program, $first" --name "$name.first*" "$program"
+chosen "by the name that the kernel has" "$first, $program" --name "other$$" \
 	"$first"
 chosen "none twice" "$first" --name "$name.first*" "$first"
 run attach --name "none$$"
