@@ -66,6 +66,6 @@ fn main() {
         spawn("put", Box::new(move |i| put_held(&row, i)));
         spawn("look", Box::new(look));
     });
-    std::hint::black_box(unsafe { *CELL.0.get() });
+    unsafe { std::ptr::read_volatile(CELL.0.get()) };
     println!("holding_rs: done");
 }
