@@ -166,14 +166,13 @@ static struct error *stack_of(struct matching *matching,
 
 /* Does it fit as well as any before? A better one takes the place of these. */
 static bool is_best_fit(struct matching *matching, size_t i,
-			const struct vec *frames, unsigned int access,
-			uint32_t size)
+			const struct vec *frames, unsigned int access)
 {
 	struct candidate *candidate = candidate_at(matching, i / 2);
 	const struct race *race = candidate->race;
 	struct fits *fits = &matching->fits[i];
 	enum claim_fit fit =
-		claim_fit(race, &race->sides[i % 2], frames, access, size);
+		claim_fit(race, &race->sides[i % 2], frames, access);
 
 	if (fit == CLAIM_NOT || fit < candidate->fits[i % 2])
 		return false;
@@ -191,17 +190,15 @@ static struct error *fit(struct matching *matching, size_t number,
 			 const struct recording_descriptor *descriptor,
 			 const struct vec *frames)
 {
-	const struct trace_descriptor *raw = descriptor->raw;
-	unsigned int access = raw->flags & (TRACE_READS | TRACE_WRITES);
-	/* a string function accesses in steps of its own */
-	uint32_t size = raw->flags & TRACE_STRING ? 0 : raw->size;
+	unsigned int access = descriptor->raw->flags &
+			      (TRACE_READS | TRACE_WRITES);
 	uint32_t place;
 	struct error *err = code_number(matching->code, recording,
 					&descriptor->raw->place, &place);
 
 	for (size_t i = 0; !err && i < 2 * matching->candidates->items.count;
 	     i++) {
-		if (is_best_fit(matching, i, frames, access, size) &&
+		if (is_best_fit(matching, i, frames, access) &&
 		    (!map_set(&matching->fits[i].descriptors,
 			      access_key(number, descriptor->raw->id), 1) ||
 		     !map_set(&matching->fits[i].places, place, 1)))

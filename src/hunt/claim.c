@@ -141,48 +141,26 @@ bool claim_is_vague(const struct race *candidate)
 	       strcmp(candidate->backend, "drd") == 0;
 }
 
-/* Has the program no such function of its own there, but its code at the call? */
-static bool is_inlined(const struct race_side *side, size_t claimed,
-		       const struct race_frame *frame)
-{
-	size_t caller = claimed + 1 < side->frames.count
-				? claim_find_own(&side->frames, claimed + 1)
-				: side->frames.count;
-
-	return caller < side->frames.count &&
-	       same_line(vec_at(&side->frames, caller), frame);
-}
-
-static bool same_size(const struct race_side *side, uint32_t size)
-{
-	return side->size == 0 || size == 0 || side->size == size;
-}
-
 enum claim_fit claim_fit(const struct race *candidate,
 			 const struct race_side *side, const struct vec *frames,
-			 unsigned int access, uint32_t size)
+			 unsigned int access)
 {
 	size_t first = intercept_skip(&side->frames);
 	size_t from = intercept_skip(frames);
-	const struct race_frame *frame;
-	size_t claimed, own;
+	const struct race_frame *claimed;
+	size_t own;
 
 	if (!claim_has_place(side) || !intercept_caller(frames) ||
 	    (side->access && access && !(side->access & access)))
 		return CLAIM_NOT;
 	if (fits_exactly(side, first, frames, from))
-		return same_size(side, size) ? CLAIM_BY_LINE
-					     : CLAIM_BY_FUNCTION;
-	claimed = claim_find_own(&side->frames, first);
+		return CLAIM_BY_LINE;
+	claimed = vec_at(&side->frames, claim_find_own(&side->frames, first));
 	own = claim_find_own(frames, from);
-	frame = vec_at(frames, own);
-	if (claim_is_vague(candidate) &&
-	    is_called_at(vec_at(&side->frames, claimed), frames, own))
+	if (claim_is_vague(candidate) && is_called_at(claimed, frames, own))
 		return CLAIM_BY_CALL;
-	return same_function(vec_at(&side->frames, claimed), frame) ||
-			       is_inlined(side, claimed, frame)
-		       ? CLAIM_BY_FUNCTION
-		       : CLAIM_NOT;
+	return same_function(claimed, vec_at(frames, own)) ? CLAIM_BY_FUNCTION
+							   : CLAIM_NOT;
 }
 
 static bool side_is(const struct race *candidate, int side,
@@ -195,28 +173,10 @@ static bool side_is(const struct race *candidate, int side,
 	if (!claim_has_place(claimed) || fits[side] == CLAIM_BY_BYTES)
 		return true;
 	fit = claim_fit(candidate, claimed, &met->frames,
-			by_access ? met->access : ACCESS_NONE, 0);
+			by_access ? met->access : ACCESS_NONE);
 	return fit != CLAIM_NOT && fit >= fits[side];
 }
 
-/* Did it access at the line that calls the function of the candidate's side? */
-static bool side_is_inlined(const struct race *candidate, int side,
-			    const struct race_side *met, bool by_access)
-{
-	const struct race_side *claimed = &candidate->sides[side];
-	size_t first = intercept_skip(&claimed->frames);
-	size_t own;
-
-	if (!claim_has_place(claimed) || !intercept_caller(&met->frames) ||
-	    (by_access && claimed->access && met->access &&
-	     !(claimed->access & met->access)))
-		return false;
-	own = claim_find_own(&met->frames, intercept_skip(&met->frames));
-	return is_inlined(claimed, claim_find_own(&claimed->frames, first),
-			  vec_at(&met->frames, own));
-}
-
-/* One of them may be inlined in the one build only, if the other one is the same. */
 static bool is_race(const struct race *candidate, const enum claim_fit fits[2],
 		    const struct race *race, bool by_access)
 {
@@ -224,17 +184,8 @@ static bool is_race(const struct race *candidate, const enum claim_fit fits[2],
 	    !claim_has_place(&candidate->sides[1]))
 		return false;
 	for (int i = 0; i < 2; i++) {
-		bool is[2], inlined[2];
-
-		for (int n = 0; n < 2; n++) {
-			const struct race_side *met = &race->sides[i ^ n];
-
-			is[n] = side_is(candidate, n, fits, met, by_access);
-			inlined[n] =
-				side_is_inlined(candidate, n, met, by_access);
-		}
-		if ((is[0] && is[1]) || (is[0] && inlined[1]) ||
-		    (inlined[0] && is[1]))
+		if (side_is(candidate, 0, fits, &race->sides[i], by_access) &&
+		    side_is(candidate, 1, fits, &race->sides[!i], by_access))
 			return true;
 	}
 	return false;

@@ -20,7 +20,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct race;
 struct race_frame;
@@ -41,11 +40,11 @@ enum claim_fit {
 
 /*
  * frames: of struct race_frame, innermost first, with what is inlined; access: the
- * bits of enum access_kind that it makes; size: its bytes; 0: not known, which fits.
+ * bits of enum access_kind that it makes; 0: not known, which fits.
  */
 enum claim_fit claim_fit(const struct race *candidate,
 			 const struct race_side *side, const struct vec *frames,
-			 unsigned int access, uint32_t size);
+			 unsigned int access);
 
 /* May the instruction that it names be one before the access? */
 bool claim_is_vague(const struct race *candidate);
@@ -67,9 +66,8 @@ bool claim_has_place(const struct race_side *side);
 
 /*
  * Is it that race, in either order? fits: how well each side of it must fit, at
- * least; one of them may be at the line that calls the candidate's function, which is
- * inlined there. A side without a place fits any, and so does one that is told by its
- * bytes, which the caller compares.
+ * least. A side without a place fits any, and so does one that is told by its bytes,
+ * which the caller compares.
  */
 bool claim_is_race(const struct race *candidate, const enum claim_fit fits[2],
 		   const struct race *race);

@@ -129,33 +129,6 @@ reported()
 	printf '==================\n'
 }
 
-# line_of WORD: of subscript.cc
-line_of()
-{
-	grep -n "/\* $1 \*/" "$SOURCES/subscript.cc" | cut -d: -f1
-}
-
-# accessed HOW FUNCTION LINE CALLER LINE
-accessed()
-{
-	printf '  %s of size 4 at 0x7b0c00000008 by thread T1:\n' "$1"
-	printf '    #0 %s /src/subscript.cc:%s (subscript+0x1)\n' "$2" "$3"
-	printf '    #1 %s /src/subscript.cc:%s (subscript+0x1)\n\n' "$4" "$5"
-}
-
-# The other build has functions that are inlined in this one.
-{
-	echo 'WARNING: ThreadSanitizer: data race (pid=1)'
-	accessed Read 'Cells::get(int)' "$(line_of get)" reader \
-		"$(line_of reader)"
-	accessed 'Previous write' 'Cells::set(int, int)' "$(line_of set)" writer \
-		"$(line_of writer)"
-	echo ==================
-} >"$work/subscript"
-hunted "functions of C++ that are inlined" 66 "$work/subscript" \
-	"$T/subscript.O2" --hold 500ms
-is "functions of C++ that are inlined: provoked" "$(outcomes)" provoked
-
 # late_read() comes to the held early_write() before late_write() does.
 reported early_write late_write >"$work/partners"
 hunted "another partner first" 66 "$work/partners" "$T/partners.O2" --hold 500ms

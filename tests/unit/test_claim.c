@@ -46,7 +46,7 @@ static bool fits(struct stack claimed, struct stack access)
 				  .frames = frames_of(&claimed) };
 	struct vec frames = frames_of(&access);
 
-	return claim_fit(&race, &side, &frames, ACCESS_RMW, 0) == CLAIM_BY_LINE;
+	return claim_fit(&race, &side, &frames, ACCESS_RMW) == CLAIM_BY_LINE;
 }
 
 /* How well it fits, as a report of DRD or of another tool. */
@@ -59,7 +59,7 @@ static enum claim_fit how(bool drd, struct stack claimed, struct stack access)
 	struct race_side side = { .frames = frames_of(&claimed) };
 	struct vec frames = frames_of(&access);
 
-	return claim_fit(&race, &side, &frames, ACCESS_RMW, 0);
+	return claim_fit(&race, &side, &frames, ACCESS_RMW);
 }
 
 static void a_line_is_the_same_in_another_folder(void **state)
@@ -166,12 +166,12 @@ static void a_write_is_no_read(void **state)
 	const struct race race = { .evidence = EVIDENCE_REPORTED };
 
 	(void)state;
-	assert_true(claim_fit(&race, &side, &frames, ACCESS_WRITE, 0));
-	assert_true(claim_fit(&race, &side, &frames, ACCESS_RMW, 0));
-	assert_true(claim_fit(&race, &side, &frames, ACCESS_NONE, 0));
-	assert_false(claim_fit(&race, &side, &frames, ACCESS_READ, 0));
+	assert_true(claim_fit(&race, &side, &frames, ACCESS_WRITE));
+	assert_true(claim_fit(&race, &side, &frames, ACCESS_RMW));
+	assert_true(claim_fit(&race, &side, &frames, ACCESS_NONE));
+	assert_false(claim_fit(&race, &side, &frames, ACCESS_READ));
 	side.access = ACCESS_NONE;
-	assert_true(claim_fit(&race, &side, &frames, ACCESS_READ, 0));
+	assert_true(claim_fit(&race, &side, &frames, ACCESS_READ));
 }
 
 static void a_race_may_have_its_sides_turned(void **state)
@@ -254,66 +254,6 @@ static void what_was_called_at_the_line_fits_better(void **state)
 	assert_int_equal(how(true, claimed, access), CLAIM_NOT);
 }
 
-/* In this build get() is inlined in loop(), whose line the instruction has. */
-static void what_is_inlined_fits_at_the_call(void **state)
-{
-	struct stack claimed = STACK(FRAME(IN("get"), AT("s.c", 9)),
-				     FRAME(IN("loop"), AT("s.c", 20)));
-
-	(void)state;
-	assert_int_equal(how(false, claimed,
-			     STACK(FRAME(IN("loop"), AT("s.c", 20)))),
-			 CLAIM_BY_FUNCTION);
-	assert_int_equal(how(false, claimed,
-			     STACK(FRAME(IN("loop"), AT("s.c", 21)))),
-			 CLAIM_NOT);
-}
-
-static void one_side_of_a_race_may_be_inlined(void **state)
-{
-	struct stack get = STACK(FRAME(IN("get"), AT("s.c", 9)),
-				 FRAME(IN("reader"), AT("s.c", 20)));
-	struct stack put = STACK(FRAME(IN("put"), AT("s.c", 13)),
-				 FRAME(IN("writer"), AT("s.c", 30)));
-	struct stack reader = STACK(FRAME(IN("reader"), AT("s.c", 20)));
-	struct stack writer = STACK(FRAME(IN("writer"), AT("s.c", 30)));
-	const enum claim_fit lines[2] = { CLAIM_BY_LINE, CLAIM_BY_LINE };
-	struct race candidate = { .sides = { { .frames = frames_of(&get) },
-					     { .frames = frames_of(&put) } } };
-	struct race race = { .sides = { { .frames = frames_of(&put) },
-					{ .frames = frames_of(&reader) } } };
-
-	(void)state;
-	assert_true(claim_is_race(&candidate, lines, &race));
-	race.sides[0].frames = frames_of(&writer);
-	assert_false(claim_is_race(&candidate, lines, &race));
-	race.sides[1].frames = frames_of(&get);
-	assert_true(claim_is_race(&candidate, lines, &race));
-	reader.frames[0].line = 21;
-	race.sides[0].frames = frames_of(&put);
-	race.sides[1].frames = frames_of(&reader);
-	assert_false(claim_is_race(&candidate, lines, &race));
-}
-
-static void another_size_fits_less(void **state)
-{
-	struct stack claimed = STACK(FRAME(IN("get"), AT("s.c", 9)));
-	struct race_side side = { .size = 4, .frames = frames_of(&claimed) };
-	const struct race race = { .evidence = EVIDENCE_REPORTED };
-	struct vec frames = frames_of(&claimed);
-
-	(void)state;
-	assert_int_equal(claim_fit(&race, &side, &frames, ACCESS_READ, 4),
-			 CLAIM_BY_LINE);
-	assert_int_equal(claim_fit(&race, &side, &frames, ACCESS_READ, 0),
-			 CLAIM_BY_LINE);
-	assert_int_equal(claim_fit(&race, &side, &frames, ACCESS_READ, 8),
-			 CLAIM_BY_FUNCTION);
-	side.size = 0;
-	assert_int_equal(claim_fit(&race, &side, &frames, ACCESS_READ, 8),
-			 CLAIM_BY_LINE);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,9 +268,6 @@ int main(void)
 		cmocka_unit_test(a_race_fits_as_well_as_the_recording),
 		cmocka_unit_test(another_line_of_the_function_fits_less),
 		cmocka_unit_test(what_was_called_at_the_line_fits_better),
-		cmocka_unit_test(what_is_inlined_fits_at_the_call),
-		cmocka_unit_test(one_side_of_a_race_may_be_inlined),
-		cmocka_unit_test(another_size_fits_less),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
