@@ -28,9 +28,17 @@ static void add_versions(struct strbuf *text, const char *before,
 	}
 }
 
+static void add_capstone(struct strbuf *text)
+{
+	int major, minor;
+
+	decode_version(&major, &minor);
+	strbuf_addf(text, "Capstone %d.%d", major, minor);
+}
+
 static void add_libraries(struct strbuf *text)
 {
-	static add_version *const loaded[] = { decode_add_version,
+	static add_version *const loaded[] = { add_capstone,
 					       unwinddwfl_add_version,
 					       store_add_version,
 					       foreign_add_version, NULL };

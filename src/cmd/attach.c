@@ -64,6 +64,13 @@ static struct error *attach_process(struct watch_options *options,
 		return NULL;
 	}
 	err = pidref_open(pid, &process);
+	if (!err && named == ATTACH_CHOSEN &&
+	    !choice_matches(&options->choice, pid)) {
+		log_note("process %d does not match any more; it is left out",
+			 pid);
+		pidref_close(&process);
+		return NULL;
+	}
 	if (err == error_gone && named != ATTACH_ALONE) {
 		log_note("process %d has ended; it is left out", pid);
 		return NULL;
@@ -213,5 +220,6 @@ const struct command command_attach = {
 	.name = "attach",
 	.summary = "watch running processes",
 	.options = &attach_table,
+	.watches = true,
 	.run = attach_main,
 };

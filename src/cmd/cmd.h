@@ -19,6 +19,7 @@ struct command {
 	const char *name;
 	const char *summary; /* a line of `racewatch --help` */
 	const struct option_table *options;
+	bool watches; /* takes RACEWATCH_OPTIONS: cmd/defaults.h */
 	/*
 	 * argv[0] is the command's name. *ret_status is racewatch's exit
 	 * status; an error is printed by the caller, who takes the status

@@ -5,40 +5,14 @@
 #include "cmd/defaults.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <wordexp.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/strbuf.h"
-#include "base/textfile.h"
 #include "cmd/cmd.h"
-
-/*
- * What executes commands, writes files or asks the network is not for a file that
- * may have come with somebody else's project.
- */
-static const char *const not_of_files[] = {
-	"--debuginfod",	     "--directory", "--gen-suppressions",
-	"--keep-trace",	     "--learned",   "--on-race",
-	"--output",	     "--state",	    "--store",
-	"--update-baseline",
-};
-
-static bool is_of_files(const struct option_def *def)
-{
-	for (size_t i = 0; i < sizeof(not_of_files) / sizeof(not_of_files[0]);
-	     i++) {
-		if (strcmp(def->name, not_of_files[i]) == 0)
-			return false;
-	}
-	return true;
-}
 
 static const char *word_at(const struct vec *words, size_t i)
 {
@@ -105,12 +79,12 @@ static bool has_value(const char *word)
 }
 
 /* Take those of a text that the command has; its words stay in `owned'. */
-static struct error *take_words(const struct command *command, size_t first,
-				bool of_file, struct defaults *defaults)
+static struct error *take_words(const struct command *command,
+				struct defaults *defaults)
 {
 	const struct vec *words = &defaults->owned;
 
-	for (size_t i = first; i < words->count; i++) {
+	for (size_t i = 0; i < words->count; i++) {
 		const char *word = word_at(words, i);
 		size_t count = 1;
 		const struct option_def *def;
@@ -123,10 +97,10 @@ static struct error *take_words(const struct command *command, size_t first,
 		if (!def)
 			return error_create(ERROR_USAGE, "unknown option: %s",
 					    word);
-		if (of_file && !is_of_files(def))
+		if (word[1] != '-' && word[2] && !def->arg)
 			return error_create(ERROR_USAGE,
-					    "%s is for the command line and %s",
-					    def->name, DEFAULTS_VARIABLE);
+					    "%s: letters are not combined here",
+					    word);
 		if (def->arg && !has_value(word))
 			count = 2;
 		if (i + count > words->count)
@@ -143,63 +117,11 @@ static struct error *take_words(const struct command *command, size_t first,
 }
 
 static struct error *take_text(const struct command *command, const char *text,
-			       bool of_file, struct defaults *defaults)
+			       struct defaults *defaults)
 {
-	size_t first = defaults->owned.count;
 	struct error *err = split(text, &defaults->owned);
 
-	return err ? err : take_words(command, first, of_file, defaults);
-}
-
-static struct error *take_line(const struct command *command, const char *line,
-			       size_t size, int number,
-			       struct defaults *defaults)
-{
-	cleanup_free char *text = strndup(line, size);
-
-	if (!text)
-		return error_nomem;
-	if (text[strspn(text, " \t")] == '#')
-		return NULL;
-	return error_wrap(take_text(command, text, true, defaults), "%s:%d",
-			  DEFAULTS_FILE, number);
-}
-
-static bool is_trusted(const struct stat *file)
-{
-	return (file->st_uid == geteuid() || file->st_uid == 0) &&
-	       !(file->st_mode & S_IWOTH);
-}
-
-static struct error *take_file(const struct command *command,
-			       struct defaults *defaults)
-{
-	struct textfile file = { 0 };
-	struct error *err = NULL;
-	struct stat status;
-	const char *line;
-	size_t size;
-
-	if (lstat(DEFAULTS_FILE, &status) != 0)
-		return NULL;
-	if (!is_trusted(&status)) {
-		log_warn("%s is not read: it belongs to another user, or "
-			 "others may write it",
-			 DEFAULTS_FILE);
-		return NULL;
-	}
-	if (S_ISREG(status.st_mode) && status.st_size == 0)
-		return NULL;
-	if (!S_ISREG(status.st_mode) ||
-	    !textfile_read(&file, NULL, NULL, DEFAULTS_FILE, DEFAULTS_SIZE_MAX))
-		return error_create(ERROR_USAGE,
-				    "%s is not a text file of at most 64 KB "
-				    "that can be read",
-				    DEFAULTS_FILE);
-	for (int i = 1; !err && textfile_line(&file, i, &line, &size); i++)
-		err = take_line(command, line, size, i, defaults);
-	textfile_deinit(&file);
-	return err;
+	return err ? err : take_words(command, defaults);
 }
 
 static struct error *take_variable(const struct command *command,
@@ -213,11 +135,11 @@ static struct error *take_variable(const struct command *command,
 	if (strlen(text) > DEFAULTS_SIZE_MAX)
 		err = error_create(ERROR_USAGE, "it is longer than 64 KB");
 	else
-		err = take_text(command, text, false, defaults);
+		err = take_text(command, text, defaults);
 	return error_wrap(err, "%s", DEFAULTS_VARIABLE);
 }
 
-/* What came from elsewhere than the command line. */
+/* What the command line does not have. */
 static void tell(const struct vec *argv)
 {
 	struct strbuf text = { 0 };
@@ -225,8 +147,8 @@ static void tell(const struct vec *argv)
 	for (size_t i = 1; i < argv->count; i++)
 		strbuf_addf(&text, " %s", word_at(argv, i));
 	if (text.length > 0)
-		log_note("options of %s and %s:%s", DEFAULTS_FILE,
-			 DEFAULTS_VARIABLE, strbuf_text(&text));
+		log_note("options of %s:%s", DEFAULTS_VARIABLE,
+			 strbuf_text(&text));
 	strbuf_deinit(&text);
 }
 
@@ -242,10 +164,8 @@ struct error *defaults_read(const struct command *command,
 				  .owned = VEC_INIT(char *) };
 	if (!vec_push(&ret->argv, &argv[0]))
 		return error_nomem;
-	if (!getenv("RACEWATCH_RUN")) {
-		err = take_file(command, ret);
-		if (!err)
-			err = take_variable(command, ret);
+	if (command->watches && !getenv("RACEWATCH_RUN")) {
+		err = take_variable(command, ret);
 		if (!err)
 			tell(&ret->argv);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Options that a user has written down once: in the file .racewatch of the working
- * directory, and in the environment variable RACEWATCH_OPTIONS (racewatch(1)). They
- * come before those of the command line, so that these count.
+ * Options that a user has written down once: in the environment variable
+ * RACEWATCH_OPTIONS (racewatch(1)), for the commands that watch a program. They come
+ * before those of the command line, so that these count.
  */
 #ifndef CMD_DEFAULTS_H
 #define CMD_DEFAULTS_H
@@ -12,10 +12,9 @@
 struct command;
 struct error;
 
-#define DEFAULTS_FILE ".racewatch"
 #define DEFAULTS_VARIABLE "RACEWATCH_OPTIONS"
 
-/* Both are 64 KB long at most. */
+/* It is 64 KB long at most. */
 enum { DEFAULTS_SIZE_MAX = 1 << 16 };
 
 struct defaults {
@@ -28,12 +27,9 @@ struct defaults {
  * Begin with argv[0] of the command, which is one of `all', add those options that it
  * has, and argv[1] to argv[argc - 1]. Each word is as in a shell, without commands; an
  * option that only other commands have is passed over. The runs of a sweep have none
- * of their own: the sweep passes them on. A file of another user, or that others may
- * write, is not read, which is told; and options that execute commands, write files
- * or ask the network are an error in one.
+ * of their own: the sweep passes them on.
  *
- * Errors: ERROR_USAGE, naming the file's line or the variable. *ret is to be freed
- * after an error, too.
+ * Errors: ERROR_USAGE, naming the variable. *ret is to be freed after an error, too.
  */
 struct error *defaults_read(const struct command *command,
 			    const struct command *const *all, int argc,

@@ -80,5 +80,6 @@ const struct command command_run = {
 	.name = "run",
 	.summary = "start a program and report its data races",
 	.options = &run_table,
+	.watches = true,
 	.run = run_main,
 };

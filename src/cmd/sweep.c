@@ -325,5 +325,6 @@ const struct command command_sweep = {
 	.name = "sweep",
 	.summary = "run a program many times, with one report and a gate",
 	.options = &sweep_table,
+	.watches = true,
 	.run = sweep_main,
 };

@@ -107,18 +107,21 @@ static const struct option_def watch_choice_defs[] = {
 	  .help = "watch the processes whose name, or that of the executable's "
 		  "file, matches",
 	  .type = OPTION_STRING,
-	  .offset = AT(choice.name) },
+	  .offset = AT(choice.name),
+	  .check = choice_check },
 	{ .name = "--unit",
 	  .arg = "SERVICE",
 	  .help = "watch the processes of this unit of systemd",
 	  .type = OPTION_STRING,
-	  .offset = AT(choice.unit) },
+	  .offset = AT(choice.unit),
+	  .check = choice_check },
 	{ .name = "--cgroup",
-	  .arg = "PATH",
+	  .arg = "GROUP",
 	  .help = "watch the processes of this control group and of those "
 		  "below it",
 	  .type = OPTION_STRING,
-	  .offset = AT(choice.cgroup) },
+	  .offset = AT(choice.cgroup),
+	  .check = choice_check },
 };
 
 static const struct option_group watch_group = OPTION_GROUP(watch_defs);

@@ -33,12 +33,13 @@ static size_t inside_at(const char *name, size_t length)
 	for (size_t i = 0; i < sizeof(insides) / sizeof(insides[0]); i++) {
 		size_t size = strlen(insides[i]);
 
-		if (size + 2 >= length ||
+		if (size + 1 >= length ||
 		    memcmp(name + length - size, insides[i], size) != 0)
 			continue;
 		if (name[length - size - 1] == '.')
 			return length - size - 1;
-		if (memcmp(name + length - size - 2, "->", 2) == 0)
+		if (size + 2 < length &&
+		    memcmp(name + length - size - 2, "->", 2) == 0)
 			return length - size - 2;
 	}
 	return 0;

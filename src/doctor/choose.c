@@ -27,6 +27,11 @@
 /* A process may be in one control group of each controller. */
 enum { CGROUP_TEXT = 16384 };
 
+struct error *choice_check(const char *value)
+{
+	return *value ? NULL : error_create(ERROR_USAGE, "it is empty");
+}
+
 bool choice_is_made(const struct choice *choice)
 {
 	return choice->name || choice->unit || choice->cgroup;
@@ -36,7 +41,7 @@ static bool is_unit(const char *part, size_t length, const char *unit)
 {
 	size_t size = strlen(unit);
 
-	if (length < size || strncmp(part, unit, size) != 0)
+	if (size == 0 || length < size || strncmp(part, unit, size) != 0)
 		return false;
 	return length == size ||
 	       (!strchr(unit, '.') && length == size + strlen(SERVICE) &&
@@ -118,7 +123,7 @@ static bool has_name(pid_t pid, const char *name, const char *pattern)
 		       0) == 0;
 }
 
-static bool matches(const struct choice *choice, pid_t pid)
+bool choice_matches(const struct choice *choice, int pid)
 {
 	struct identity identity;
 	char text[CGROUP_TEXT];
@@ -178,7 +183,7 @@ struct error *choice_find(const struct choice *choice, struct vec *pids)
 		int pid = (int)strtol(entry->d_name, NULL, 10);
 
 		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    pid != getpid() && matches(choice, pid) &&
+		    pid != getpid() && choice_matches(choice, pid) &&
 		    !vec_push(pids, &pid))
 			return error_nomem;
 	}

@@ -30,6 +30,15 @@ bool choice_is_made(const struct choice *choice);
 bool choice_has_cgroup(const struct choice *choice, const char *text);
 
 /*
+ * Does the process match now? Its id may be another process's since it was found, so
+ * ask once more when that cannot happen any longer (sys/pidref.h).
+ */
+bool choice_matches(const struct choice *choice, int pid);
+
+/* What is empty would match everything: ERROR_USAGE. */
+struct error *choice_check(const char *value);
+
+/*
  * Add the ids (int) of all processes that match, lowest first, but for our own and
  * those that have ended. Of the executables of other users only the kernel's names
  * may be known. ERROR_REFUSED: none does.

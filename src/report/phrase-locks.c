@@ -93,10 +93,10 @@ bool phrase_add_lock_pair(struct strbuf *line, const struct race *race)
 		return true;
 	}
 	add_side(line, &sides[holder]);
-	strbuf_add(line, ", ");
+	strbuf_add(line, counts[holder] == 1 ? ", " : "; ");
 	if (counts[0] && counts[1]) {
 		add_side(line, &sides[1]);
-		strbuf_add(line, "; no lock in common");
+		strbuf_add(line, "; no common lock was found");
 		return true;
 	}
 	phrase_add_thread(line, sides[1 - holder].tid,

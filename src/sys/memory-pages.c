@@ -179,14 +179,15 @@ static void pages_look_near(const struct memory *memory,
 
 /*
  * What has the first page behind it is asked, and so known of all pages there. Private
- * memory is read through /proc/PID/mem, be it absent or not.
+ * memory is read through /proc/PID/mem, be it absent or not, unless the caller wants
+ * to know that.
  */
 static void pages_look(const struct memory *memory, struct memory_page *pages,
 		       size_t count)
 {
 	struct backing_range range;
 
-	if (memory->fd < 0 ||
+	if (memory->fd < 0 || pages[0].leave_absent ||
 	    !backing_range(memory->backing, pages[0].address, &range)) {
 		pages_look_near(memory, pages, count);
 		return;

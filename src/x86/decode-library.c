@@ -9,7 +9,6 @@
  */
 #include "x86/decode-parts.h"
 
-#include "base/strbuf.h"
 #include "x86/decode-capstone.h"
 #include "x86/decode.h"
 
@@ -190,10 +189,7 @@ uint32_t decode_written(struct decoder *decoder, const uint8_t *bytes,
 	return decode_insn_written(decoder, decoder->insn);
 }
 
-void decode_add_version(struct strbuf *out)
+void decode_version(int *ret_major, int *ret_minor)
 {
-	int major, minor;
-
-	cs_version(&major, &minor);
-	strbuf_addf(out, "Capstone %d.%d", major, minor);
+	cs_version(ret_major, ret_minor);
 }

@@ -14,7 +14,6 @@
 
 struct error;
 struct decoder;
-struct strbuf;
 
 /* ERROR_NOMEM or ERROR_UNSUPPORTED. End with decoder_destroy(). */
 struct error *decoder_create(struct decoder **ret);
@@ -100,7 +99,7 @@ bool decode_find_jump(struct decoder *decoder, const uint8_t *bytes,
 		      const struct mem_access *watched, uint64_t *ret_address,
 		      struct insn_access *ret);
 
-/* "Capstone 4.0" */
-void decode_add_version(struct strbuf *out);
+/* Of Capstone, as it is loaded. */
+void decode_version(int *ret_major, int *ret_minor);
 
 #endif

@@ -45,6 +45,10 @@ chosen "none twice" "$first" --name "$name.first*" "$first"
 run attach --name "none$$"
 is "no process that matches" "$status" 125
 matches "is told" "$work/err" "error: no process matches --name 'none$$'"
+for option in --name --unit --cgroup; do
+	run attach $option ""
+	is "an empty $option" "$status" 2
+done
 run attach
 is "nothing is asked for" "$status" 2
 

@@ -83,7 +83,7 @@ for file in "$work/err" "$work/again"; do
 	grep -Eq '^    holds mu \(mutex at 0x[0-9a-f]+\)$' "$file" &&
 		grep -Eq '^    holds other \(mutex at 0x[0-9a-f]+\)$' "$file"
 	is "${file##*/}: a line for each side" $? 0
-	grep -Eq '^  locks       thread .* holds .*; no lock in common$' "$file"
+	grep -Eq '^  locks       thread .* holds .*; no common lock was found$' "$file"
 	is "${file##*/}: both are compared" $? 0
 done
 finish

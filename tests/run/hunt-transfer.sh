@@ -69,7 +69,7 @@ for variant in O0 O2; do
 	matches "$variant: the text has the provider" "$work/err" \
 		'^  thread 0\.[0-9]* stored it in .second_slot.'
 	matches "$variant: and its stack" "$work/err" \
-		'^    #[0-9]  *relay_between  *handed_over\.c:[0-9]*$'
+		'^    #[0-9]  *relay_between  *[^ ]*handed_over\.c:[0-9:]*$'
 	matches "$variant: and how many" "$work/err" \
 		'of them ordered by hand-overs, [0-9]* sides to be tried'
 	cp "$report" "$work/ordered.jsonl"

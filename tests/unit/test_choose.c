@@ -37,6 +37,7 @@ static void units_and_groups(void **state)
 		{ "cron", NULL, HYBRID, true },
 		{ "redis", NULL, HYBRID, false },
 		{ "redis", NULL, "", false },
+		{ "", NULL, UNIFIED, false },
 		{ "redis", NULL, "redis", false },
 		{ NULL, "/system.slice", UNIFIED, true },
 		{ NULL, "system.slice/", UNIFIED, true },

@@ -303,6 +303,24 @@ static void memory_that_is_not_there_is_left_so(void **state)
 	close(fd);
 }
 
+static void nor_is_private_memory_made(void **state)
+{
+	struct world *world = *state;
+	unsigned char present[PAGES];
+	char *hole = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(hole, MAP_FAILED);
+	for (int i = 0; i < PAGES; i++)
+		world->stack[i] = (uintptr_t)hole + (uint64_t)i * PAGE;
+	world->side.regs.gpr[X86_RDI] = (uintptr_t)hole;
+	assert_finds_none(world);
+	assert_int_equal(mincore(hole, PAGES * PAGE, present), 0);
+	for (int i = 0; i < PAGES; i++)
+		assert_int_equal(present[i] & 1, 0);
+	munmap(hole, PAGES * PAGE);
+}
+
 static void no_address_is_none(void **state)
 {
 	struct world *world = *state;
@@ -375,6 +393,7 @@ int main(void)
 		TEST(words_that_are_no_locks_are_none),
 		TEST(a_table_of_the_number_is_too_long),
 		TEST(memory_that_is_not_there_is_left_so),
+		TEST(nor_is_private_memory_made),
 		TEST(no_address_is_none),
 		TEST(more_locks_than_there_is_room_for_are_left_out),
 		TEST(the_same_conflict_is_looked_at_a_few_times),

@@ -105,7 +105,7 @@ static void one_side_holds_what_the_other_does_not(void **state)
 	assert_pair(race,
 		    "thread 13 \"b\" holds b->mu, thread 12 \"a\" does not");
 	add(&race->sides[1], NULL, 0x20, RECORDED_MUTEX);
-	assert_pair(race, "thread 13 \"b\" holds b->mu, mutex at 0x20, thread "
+	assert_pair(race, "thread 13 \"b\" holds b->mu, mutex at 0x20; thread "
 			  "12 \"a\" none of them");
 }
 
@@ -116,12 +116,12 @@ static void each_holds_one_of_its_own(void **state)
 	add(&race->sides[0], "mu", 0x10, RECORDED_MUTEX);
 	add(&race->sides[1], "mu", 0x20, RECORDED_MUTEX);
 	assert_pair(race, "thread 12 \"a\" holds mu, thread 13 \"b\" holds mu; "
-			  "no lock in common");
+			  "no common lock was found");
 	/* the same address of another process is another lock */
 	add(&race->sides[1], "mu", 0x10, RECORDED_MUTEX);
 	race->sides[1].pid = 15;
 	assert_pair(race, "thread 12 \"a\" holds mu, thread 13 \"b\" holds mu, "
-			  "mu; no lock in common");
+			  "mu; no common lock was found");
 	race->sides[1].pid = 11;
 	assert_pair(race, "both hold mu");
 }
