@@ -141,6 +141,9 @@ static struct error *session_turn(struct session *session)
 	err = session_messages(session);
 	if (err || session->done)
 		return err;
+	/* it would never be read, and the wait for more would end at once */
+	if (session->channel.starved)
+		return error_nomem;
 	if (session->channel.closed)
 		return session_tracer_died(session);
 	session_timers(session);

@@ -196,7 +196,8 @@ void channel_fill(struct channel *channel)
 	       buffer_used(in) <= 2 * (size_t)WIRE_SIZE_MAX) {
 		ssize_t n;
 
-		if (!buffer_reserve(in, CHANNEL_READ))
+		channel->starved = !buffer_reserve(in, CHANNEL_READ);
+		if (channel->starved)
 			return;
 		n = recv(channel->fd, in->bytes + in->end,
 			 in->capacity - in->end, 0);

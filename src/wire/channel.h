@@ -23,6 +23,7 @@ struct channel_buffer {
 struct channel {
 	int fd; /* owned */
 	bool closed; /* the other side has gone, all it sent has come */
+	bool starved; /* no memory for what has come: it was not read */
 	bool deaf; /* it takes no more messages; its last ones may still come */
 	struct channel_buffer in, out;
 	bool urgent; /* something waits to be sent that cannot wait for long */
@@ -60,7 +61,10 @@ bool channel_is_urgent(const struct channel *channel);
 /* Somebody waits for what was sent last. */
 void channel_hurry(struct channel *channel);
 
-/* Read what there is. Sets closed at end of file or on a framing error. */
+/*
+ * Read what there is. Sets closed at end of file or on a framing error, and
+ * starved while there is no memory to read it into.
+ */
 void channel_fill(struct channel *channel);
 
 /*
