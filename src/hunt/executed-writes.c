@@ -535,7 +535,10 @@ static size_t find_end(const struct search *search,
 	return low;
 }
 
-/* In the order of the thread's chunks, of which none has so many steps. */
+/*
+ * A number for the chunk: later chunks of the thread have higher ones. No chunk has
+ * 2^32 steps, so that a step's place can be added.
+ */
 static uint64_t base_of(const struct executed *executed,
 			const struct executed_chunk *chunk)
 {

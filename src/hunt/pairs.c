@@ -297,7 +297,7 @@ static bool leave_out(struct pairs *pairs, const struct seen *one)
 	return map_set(&pairs->left_out, one->kind.place, 1);
 }
 
-/* Of each block only so many stay; false: out of memory. */
+/* Keep PAIRS_CELLS_MAX cells of each block; false: out of memory. */
 static bool limit_blocks(struct granule *granule)
 {
 	struct pairs *pairs = granule->pairs;

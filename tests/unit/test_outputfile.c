@@ -21,7 +21,7 @@
 
 static char folder[64];
 
-/* A reader that opens the FIFO when it was waited for so many times; 0: none. */
+/* A reader opens the FIFO at the wait that has this number; 0: no reader does. */
 static int waits, reader_at, reader = -1;
 
 int __wrap_poll(struct pollfd *files, nfds_t count, int ms);
