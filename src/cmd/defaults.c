@@ -32,7 +32,7 @@ static bool add_word(struct vec *words, const char *word)
 /* Nothing is executed, and a variable that is not set is a mistake. */
 static struct error *split(const char *text, struct vec *words)
 {
-	wordexp_t list;
+	wordexp_t list = { 0 };
 	int result = wordexp(text, &list, WRDE_NOCMD | WRDE_UNDEF);
 	struct error *err = NULL;
 
@@ -50,7 +50,8 @@ static struct error *split(const char *text, struct vec *words)
 				    "one of |&;<>(){} is not quoted");
 	case WRDE_SYNTAX:
 		return error_create(ERROR_USAGE, "a quote is not closed");
-	default:
+	default: /* words before the one without memory may be there */
+		wordfree(&list);
 		return error_nomem;
 	}
 	for (size_t i = 0; !err && i < list.we_wordc; i++) {
@@ -139,6 +140,13 @@ static struct error *take_variable(const struct command *command,
 	return error_wrap(err, "%s", DEFAULTS_VARIABLE);
 }
 
+/* --help as the first argument: it is answered whatever the variable has. */
+static bool asks_for_help(int argc, char **argv)
+{
+	return argc > 1 &&
+	       (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+}
+
 /* What the command line does not have. */
 static void tell(const struct vec *argv)
 {
@@ -164,7 +172,8 @@ struct error *defaults_read(const struct command *command,
 				  .owned = VEC_INIT(char *) };
 	if (!vec_push(&ret->argv, &argv[0]))
 		return error_nomem;
-	if (command->watches && !getenv("RACEWATCH_RUN")) {
+	if (command->watches && !getenv("RACEWATCH_RUN") &&
+	    !asks_for_help(argc, argv)) {
 		err = take_variable(command, ret);
 		if (!err)
 			tell(&ret->argv);

@@ -27,7 +27,8 @@ struct defaults {
  * Begin with argv[0] of the command, which is one of `all', add those options that it
  * has, and argv[1] to argv[argc - 1]. Each word is as in a shell, without commands; an
  * option that only other commands have is passed over. The runs of a sweep have none
- * of their own: the sweep passes them on.
+ * of their own: the sweep passes them on. Nor has a command whose first argument is
+ * --help.
  *
  * Errors: ERROR_USAGE, naming the variable. *ret is to be freed after an error, too.
  */

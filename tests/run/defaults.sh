@@ -36,6 +36,8 @@ refused()
 }
 refused "an unknown option" --stop "unknown option: --stop"
 refused "an abbreviation" --overh=3 "unknown option: --overh=3"
+RACEWATCH_OPTIONS=--stop run run --help
+is "help is given in spite of it" "$status" 0
 refused "no option" overhead "'overhead' is not an option"
 refused "the end of options" -- "'--' is not an option"
 refused "several letters" -qv "-qv: letters are not combined here"
