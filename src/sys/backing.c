@@ -5,12 +5,9 @@
 #include "sys/backing.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/ioctl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -18,6 +15,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/error.h"
+#include "sys/mapping.h"
 #include "sys/pagemap.h"
 
 enum {
@@ -47,37 +46,12 @@ struct backing_shared {
 struct backing {
 	pid_t tid;
 	bool opened; /* what follows was looked for; at the first question */
-	int maps; /* /proc/PID/maps; -1: cannot be read... */
+	struct mappings mappings; /* they cannot be read... */
 	bool gone; /* ...because there is no such process any more */
-	bool no_query; /* this kernel has no PROCMAP_QUERY */
 	dev_t shared; /* of memfd_create(2), shmget(2) and shared anonymous */
 	struct backing_devices missing; /* in no list of mounts that we see */
 	struct backing_shared *shared_devices;
 };
-
-/* Linux 6.11, include/uapi/linux/fs.h; the headers may be older. */
-struct procmap_query_args {
-	uint64_t size;
-	uint64_t query_flags;
-	uint64_t query_addr;
-	uint64_t vma_start;
-	uint64_t vma_end;
-	uint64_t vma_flags;
-	uint64_t vma_page_size;
-	uint64_t vma_offset;
-	uint64_t inode;
-	uint32_t dev_major;
-	uint32_t dev_minor;
-	uint32_t vma_name_size;
-	uint32_t build_id_size;
-	uint64_t vma_name_addr;
-	uint64_t build_id_addr;
-};
-
-#define PROCMAP_QUERY_REQUEST _IOWR('f', 17, struct procmap_query_args)
-
-/* Of query_flags: this mapping or the next one. */
-enum { QUERY_COVERING_OR_NEXT = 0x10 };
 
 /*
  * File systems whose pages come from memory or from a device of this machine.
@@ -229,63 +203,15 @@ static enum backing_kind device_find(struct backing *backing,
 	return kind;
 }
 
-/* START-END PERMISSIONS OFFSET MAJOR:MINOR INODE PATH, in hexadecimal */
-bool backing_parse_mapping(const char *line, struct backing_mapping *ret)
-{
-	unsigned long long start, end;
-	unsigned int dev_major, dev_minor;
-
-	if (sscanf(line, "%llx-%llx %*s %*x %x:%x", &start, &end, &dev_major,
-		   &dev_minor) != 4)
-		return false;
-	ret->start = start;
-	ret->end = end;
-	ret->dev_major = dev_major;
-	ret->dev_minor = dev_minor;
-	return true;
-}
-
-/* Before Linux 6.11. False: nothing is mapped there. */
-static bool mapping_read(const struct backing *backing, uint64_t address,
-			 struct backing_mapping *ret)
-{
-	cleanup_free char *line = NULL;
-	cleanup_fclose FILE *file = NULL;
-	char path[32];
-	size_t size = 0;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", backing->maps);
-	/* a file of its own: what was read stays in the buffer of the other */
-	file = fopen(path, "re");
-	while (file && getline(&line, &size, file) > 0) {
-		if (backing_parse_mapping(line, ret) && address < ret->end)
-			return address >= ret->start;
-	}
-	return false;
-}
-
 /* False: nothing is mapped there. */
-static bool mapping_find(struct backing *backing, uint64_t address,
-			 struct backing_mapping *ret)
+static bool mapping_at(struct backing *backing, uint64_t address,
+		       struct mapping *ret)
 {
-	struct procmap_query_args query = { .size = sizeof(query),
-					    .query_addr = address };
+	bool found = false;
 
-	if (backing->no_query)
-		return mapping_read(backing, address, ret);
-	if (ioctl(backing->maps, PROCMAP_QUERY_REQUEST, &query) == 0) {
-		*ret = (struct backing_mapping){
-			.start = query.vma_start,
-			.end = query.vma_end,
-			.dev_major = query.dev_major,
-			.dev_minor = query.dev_minor,
-		};
-		return true;
-	}
-	if (errno == ENOENT || errno == ESRCH)
-		return false;
-	backing->no_query = true;
-	return mapping_read(backing, address, ret);
+	error_free(
+		mappings_find_place(&backing->mappings, address, ret, &found));
+	return found && ret->start <= address;
 }
 
 /* Of shared memory that has no mount point. */
@@ -299,32 +225,30 @@ static dev_t shared_device(void)
 
 static void backing_open(struct backing *backing)
 {
-	char path[32];
-
 	backing->opened = true;
 	backing->shared = shared_device();
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)backing->tid);
-	backing->maps = open(path, O_RDONLY | O_CLOEXEC);
-	backing->gone = backing->maps < 0 &&
+	mappings_init(&backing->mappings, backing->tid);
+	backing->gone = backing->mappings.fd < 0 &&
 			(errno == ENOENT || errno == ESRCH);
 }
 
 enum backing_kind backing_until(struct backing *backing, uint64_t address,
 				uint64_t *ret_end)
 {
-	struct backing_mapping mapping;
+	struct mapping mapping;
 
 	*ret_end = (address / PAGEMAP_PAGE + 1) * PAGEMAP_PAGE;
 	if (!backing)
 		return BACKING_SERVED;
 	if (!backing->opened)
 		backing_open(backing);
-	if (backing->maps < 0)
+	if (backing->mappings.fd < 0)
 		return backing->gone ? BACKING_NONE : BACKING_SERVED;
-	if (!mapping_find(backing, address, &mapping))
+	if (!mapping_at(backing, address, &mapping))
 		return BACKING_NONE;
 	*ret_end = mapping.end;
-	return device_find(backing, mapping.dev_major, mapping.dev_minor);
+	return device_find(backing, (uint32_t)(mapping.device >> 32),
+			   (uint32_t)mapping.device);
 }
 
 enum backing_kind backing_of(struct backing *backing, uint64_t address)
@@ -336,8 +260,8 @@ enum backing_kind backing_of(struct backing *backing, uint64_t address)
 
 bool backing_is_quick(const struct backing *backing)
 {
-	return backing && backing->opened && backing->maps >= 0 &&
-	       !backing->no_query;
+	return backing && backing->opened && backing->mappings.fd >= 0 &&
+	       !backing->mappings.no_query;
 }
 
 struct backing *backing_create(pid_t tid)
@@ -351,7 +275,7 @@ struct backing *backing_create(pid_t tid)
 		return NULL;
 	}
 	backing->tid = tid;
-	backing->maps = -1;
+	backing->mappings.fd = -1;
 	backing->shared_devices = shared;
 	shared->users = 1;
 	return backing;
@@ -376,8 +300,7 @@ void backing_destroy(struct backing *backing)
 {
 	if (!backing)
 		return;
-	if (backing->maps >= 0)
-		close(backing->maps);
+	mappings_deinit(&backing->mappings);
 	shared_release(backing->shared_devices);
 	free(backing);
 }
@@ -385,26 +308,25 @@ void backing_destroy(struct backing *backing)
 bool backing_range(struct backing *backing, uint64_t address,
 		   struct backing_range *ret)
 {
-	struct procmap_query_args query = {
-		.size = sizeof(query),
-		.query_flags = QUERY_COVERING_OR_NEXT,
-		.query_addr = address,
-	};
+	struct mapping mapping;
+	struct error *err;
+	bool found;
 
 	if (backing && !backing->opened)
 		backing_open(backing);
-	if (!backing || backing->maps < 0 || backing->no_query)
+	if (!backing || backing->mappings.fd < 0 || backing->mappings.no_query)
 		return false;
-	if (ioctl(backing->maps, PROCMAP_QUERY_REQUEST, &query) != 0) {
-		backing->no_query = errno != ENOENT && errno != ESRCH;
+	err = mappings_find_place(&backing->mappings, address, &mapping,
+				  &found);
+	error_free(err);
+	if (err || !found) {
 		*ret = (struct backing_range){ address, UINT64_MAX, false };
-		return errno == ENOENT;
+		return !err;
 	}
-	if (query.vma_start > address) {
-		*ret = (struct backing_range){ address, query.vma_start,
-					       false };
+	if (mapping.start > address) {
+		*ret = (struct backing_range){ address, mapping.start, false };
 		return true;
 	}
-	*ret = (struct backing_range){ query.vma_start, query.vma_end, true };
-	return query.inode == 0 && query.dev_major == 0 && query.dev_minor == 0;
+	*ret = (struct backing_range){ mapping.start, mapping.end, true };
+	return mapping.inode == 0 && mapping.device == 0;
 }

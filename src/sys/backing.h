@@ -55,13 +55,6 @@ enum backing_kind backing_until(struct backing *backing, uint64_t address,
 /* Will the next question cost a system call and no more? Not so the first one. */
 bool backing_is_quick(const struct backing *backing);
 
-/* For tests: the device of the mapping in one line of /proc/PID/maps. */
-struct backing_mapping {
-	uint64_t start, end;
-	uint32_t dev_major, dev_minor;
-};
-bool backing_parse_mapping(const char *line, struct backing_mapping *ret);
-
 /*
  * The kind of files on this device, by a text in the form of
  * /proc/PID/mountinfo. A device that no line has is BACKING_NONE.

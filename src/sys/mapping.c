@@ -126,6 +126,9 @@ static bool mappings_ask(const struct mappings *mappings,
 	return true;
 }
 
+typedef bool mappings_asker(const struct mappings *mappings, uint64_t address,
+			    struct mapping *ret);
+
 static bool mappings_query(const struct mappings *mappings, uint64_t address,
 			   struct mapping *ret)
 {
@@ -159,6 +162,12 @@ static bool mappings_next(const struct mappings *mappings, unsigned int access,
 		return false;
 	mapping_set_name(ret, "");
 	return true;
+}
+
+static bool mappings_query_place(const struct mappings *mappings,
+				 uint64_t address, struct mapping *ret)
+{
+	return mappings_next(mappings, 0, address, ret);
 }
 
 /* Does the kernel not know the question? */
@@ -214,8 +223,9 @@ static bool search_each(void *data, const struct mapping *mapping)
 	return !search->found;
 }
 
-struct error *mappings_find(struct mappings *mappings, uint64_t address,
-			    struct mapping *ret, bool *ret_found)
+static struct error *mappings_look(struct mappings *mappings, uint64_t address,
+				   mappings_asker *ask, struct mapping *ret,
+				   bool *ret_found)
 {
 	struct mapping_search search = { .address = address, .ret = ret };
 	struct error *err;
@@ -223,7 +233,7 @@ struct error *mappings_find(struct mappings *mappings, uint64_t address,
 	if (mappings->fd < 0)
 		return mappings_unopened();
 	if (!mappings->no_query) {
-		if (mappings_query(mappings, address, ret)) {
+		if (ask(mappings, address, ret)) {
 			*ret_found = true;
 			return NULL;
 		}
@@ -238,6 +248,19 @@ struct error *mappings_find(struct mappings *mappings, uint64_t address,
 	err = mappings_read(mappings, search_each, &search);
 	*ret_found = search.found;
 	return err;
+}
+
+struct error *mappings_find(struct mappings *mappings, uint64_t address,
+			    struct mapping *ret, bool *ret_found)
+{
+	return mappings_look(mappings, address, mappings_query, ret, ret_found);
+}
+
+struct error *mappings_find_place(struct mappings *mappings, uint64_t address,
+				  struct mapping *ret, bool *ret_found)
+{
+	return mappings_look(mappings, address, mappings_query_place, ret,
+			     ret_found);
 }
 
 struct mapping_filter {

@@ -53,6 +53,10 @@ void mappings_deinit(struct mappings *mappings);
 struct error *mappings_find(struct mappings *mappings, uint64_t address,
 			    struct mapping *ret, bool *ret_found);
 
+/* The same without what its name tells, which the kernel need not look up. */
+struct error *mappings_find_place(struct mappings *mappings, uint64_t address,
+				  struct mapping *ret, bool *ret_found);
+
 /* False: no more of them are wanted. */
 typedef bool mapping_each(void *data, const struct mapping *mapping);
 

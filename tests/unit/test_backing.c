@@ -68,22 +68,6 @@ static void a_device_without_a_mount_is_told(void **state)
 	assert_int_equal(backing_parse_mounts("", 8, 1), BACKING_NONE);
 }
 
-static void a_mapping_has_a_device(void **state)
-{
-	struct backing_mapping mapping;
-
-	(void)state;
-	assert_true(backing_parse_mapping(
-		"7f0000001000-7f0000003000 r-xp 00002000 fe:1a 77    /a b\n",
-		&mapping));
-	assert_int_equal(mapping.start, 0x7f0000001000);
-	assert_int_equal(mapping.end, 0x7f0000003000);
-	assert_int_equal(mapping.dev_major, 0xfe);
-	assert_int_equal(mapping.dev_minor, 0x1a);
-	assert_false(backing_parse_mapping("", &mapping));
-	assert_false(backing_parse_mapping("7f00-8f00 r-xp 0", &mapping));
-}
-
 static void mappings_of_a_process_are_told_apart(void **state)
 {
 	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -324,7 +308,6 @@ int main(void)
 		cmocka_unit_test(a_file_system_is_known_by_its_type),
 		cmocka_unit_test(what_others_provide_is_served),
 		cmocka_unit_test(a_device_without_a_mount_is_told),
-		cmocka_unit_test(a_mapping_has_a_device),
 		cmocka_unit_test(mappings_of_a_process_are_told_apart),
 		cmocka_unit_test(ranges_of_a_process_are_told),
 		cmocka_unit_test(
