@@ -32,7 +32,8 @@ static void capture_compact(struct replay_capture *capture, int space,
 			i++;
 			continue;
 		}
-		capture_note_absent(capture, space, pages[i].address);
+		if (!pages[i].leave_absent)
+			capture_note_absent(capture, space, pages[i].address);
 		if (--count == i)
 			break;
 		if (pages[count].read)
@@ -58,7 +59,7 @@ static void capture_sort(uint64_t *pages, size_t count)
 
 /* Those from number `from' on. */
 static void capture_read(const struct memory *memory, int space,
-			 struct likely *likely, size_t from,
+			 struct likely *likely, size_t from, bool leave_absent,
 			 struct replay_capture *capture)
 {
 	struct memory_page pages[LIKELY_MAX];
@@ -71,6 +72,7 @@ static void capture_read(const struct memory *memory, int space,
 		pages[i] = (struct memory_page){
 			.address = likely->pages[from + i],
 			.bytes = capture->pages[capture->count + i],
+			.leave_absent = leave_absent,
 		};
 	memory_read_pages(memory, pages, count);
 	capture_compact(capture, space, pages, count);
@@ -144,13 +146,13 @@ static void capture_space(const struct memory *memory, struct capture *capture,
 		likely_add_hints(likely, raced, capture->space);
 	if (hints)
 		likely_add_hints(likely, hints, capture->space);
-	capture_read(memory, capture->space, likely, read, capture->all);
+	capture_read(memory, capture->space, likely, read, false, capture->all);
 	for (int i = 0; i < CAPTURE_TRAILS && hints; i++) {
 		read = likely->count;
 		capture_follow(capture, hints);
 		if (likely->count == read)
 			return;
-		capture_read(memory, capture->space, likely, read,
+		capture_read(memory, capture->space, likely, read, false,
 			     capture->all);
 	}
 }
@@ -183,4 +185,27 @@ replay_capture_take(const pid_t tids[REPLAY_THREADS],
 	if (two)
 		capture_space(memories[1], &captures[1], raced, hints);
 	return NULL;
+}
+
+static bool capture_has(const struct replay_capture *capture, uint64_t page)
+{
+	for (size_t i = 0; i < capture->count; i++) {
+		if (capture->addresses[i] == page)
+			return true;
+	}
+	return false;
+}
+
+void replay_capture_add(const struct memory *memory,
+			const struct replay_hints *pages,
+			struct replay_capture *ret)
+{
+	struct likely likely = { .count = 0 };
+
+	for (size_t i = 0; i < pages->count && i < REPLAY_HINTS_MAX; i++) {
+		if (!capture_has(ret, pages->pages[i]))
+			likely_add(&likely, pages->pages[i]);
+	}
+	capture_read(memory, 0, &likely, 0, true, ret);
+	ret->of_first = ret->count;
 }

@@ -59,4 +59,13 @@ replay_capture_take(const pid_t tids[REPLAY_THREADS],
 		    const struct replay_hints *hints,
 		    struct replay_capture *ret);
 
+/*
+ * To a capture of one address space, while the threads are still stopped: add these
+ * pages of it as far as there is room. Those that are not in memory are left out, and
+ * are not in `absent'. Costs what memory_read_pages() takes.
+ */
+void replay_capture_add(const struct memory *memory,
+			const struct replay_hints *pages,
+			struct replay_capture *ret);
+
 #endif

@@ -331,6 +331,8 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 	if (home == creator->process) {
 		announce_thread(&engine->core, &engine->govern, home);
 		record_born(engine, child);
+		if (home->threads.count == 2)
+			replays_begun(&engine->replays, home->space);
 		if (startup_begin(&engine->startups, creator))
 			birth_rearm(engine, home);
 	}

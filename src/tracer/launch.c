@@ -182,6 +182,7 @@ struct error *launch_command(struct engine *engine, const struct launch *launch)
 	}
 	engine->child = true;
 	engine->exit_kill = true;
+	engine->replays.seeding = true;
 	err = trace_seize(pid, true);
 	if (!err)
 		err = launch_record(engine, pid, &process);

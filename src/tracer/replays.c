@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "replay/seeds.h"
+#include "tracee/addrspace.h"
 #include "tracee/breakpoint.h"
 #include "tracee/process.h"
 #include "tracee/thread.h"
@@ -51,6 +53,21 @@ void replays_deinit(struct replays *replays)
 	map_deinit(&replays->index);
 	vec_deinit(&replays->pairs);
 	free(replays->capture);
+}
+
+/* What replays.seeded is for the space's program. */
+static uint64_t replays_seed_of(const struct addrspace *space)
+{
+	return (uint64_t)space->text->program + 1;
+}
+
+void replays_begun(struct replays *replays, struct addrspace *space)
+{
+	if (!replays->seeding || !replays->params->replays ||
+	    replays->seeded == replays_seed_of(space))
+		return;
+	replays->seeded = replays_seed_of(space);
+	seeds_find(&space->mappings, &replays->seeds);
 }
 
 static struct replays_pair *replays_find(const struct replays *replays,
@@ -156,6 +173,17 @@ static void replays_add_hints(const struct replays *replays,
 		replay_hints_add(ret, common->pages[i]);
 }
 
+/* The data of modules, for a pair that has something to learn. */
+static void replays_add_seeds(const struct replays *replays,
+			      const struct replays_pair *pair,
+			      const struct addrspace *space)
+{
+	if (!pair->learned && !replays->two &&
+	    replays->seeded == replays_seed_of(space))
+		replay_capture_add(&space->memory, &replays->seeds,
+				   replays->capture);
+}
+
 /* The raced bytes, which no register needs to point to. */
 static void replays_add_raced(const struct replays *replays,
 			      const struct wire_conflict *wire,
@@ -203,6 +231,8 @@ static bool replays_take(struct replays *replays,
 	replays_add_raced(replays, wire, &raced);
 	err = replay_capture_take(tids, memories, &raced, &hints,
 				  replays->capture);
+	if (!err)
+		replays_add_seeds(replays, pair, one->process->space);
 	for (int i = 0; i < REPLAY_THREADS && !err; i++)
 		replays->capture->threads[i].regs = wire->sides[i].regs;
 	error_free(err);

@@ -16,6 +16,7 @@
 #include "replay/livein.h"
 #include "schedule/pace.h"
 
+struct addrspace;
 struct core;
 struct load;
 struct replay_capture;
@@ -32,6 +33,15 @@ struct replays {
 	struct vec pairs; /* of struct replays_pair; bounded */
 	struct replay_capture *capture; /* NULL: none was needed yet */
 	struct replay_hints common; /* pages that pairs have missed */
+	/*
+	 * seeds.h's pages, of the program that was the last to create a second thread
+	 * if we have started it (seeding): what its first instances miss, they may
+	 * miss for ever. One that was attached to runs on, and its threads are to be
+	 * held for as short as can be.
+	 */
+	bool seeding;
+	struct replay_hints seeds;
+	uint64_t seeded; /* that program's number and 1; 0: none */
 	uint64_t pair; /* of the capture */
 	bool two; /* its threads are of two processes */
 	uint64_t held_ns; /* that it took */
@@ -42,6 +52,9 @@ struct replays {
 void replays_init(struct replays *replays, struct core *core, struct load *load,
 		  const struct wire_params *params);
 void replays_deinit(struct replays *replays);
+
+/* A process with this space has created its second thread, and none is held. */
+void replays_begun(struct replays *replays, struct addrspace *space);
 
 /*
  * The stall is about to end in this conflict, whose sides are filled in; `other' is

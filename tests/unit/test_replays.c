@@ -7,6 +7,8 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "driven.h"
@@ -19,8 +21,21 @@ enum {
 	NEAR = 131072,
 };
 
-/* A page that no register of the lanes points to. */
-static char missed[WIRE_PAGE] __attribute__((aligned(WIRE_PAGE))) = "missed";
+/* Pages that no register of the lanes points to: of the program's data, and not. */
+static char data[WIRE_PAGE] __attribute__((aligned(WIRE_PAGE))) = "data";
+static char unused[WIRE_PAGE] __attribute__((aligned(WIRE_PAGE)));
+static char *missed;
+
+/* Before the lanes, which have what is in their parent's memory. */
+static int map_missed(void **state)
+{
+	(void)state;
+	missed = mmap(NULL, WIRE_PAGE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(missed != MAP_FAILED);
+	strcpy(missed, "missed");
+	return 0;
+}
 
 static void work_write(struct arena *arena, struct lane *lane)
 {
@@ -345,6 +360,46 @@ static void a_long_replay_is_followed_by_a_rest(void **state)
 	driven_end(driven);
 }
 
+/* Pages of lane 0's program are as ours. */
+static struct driven *start_seeded(bool seeding)
+{
+	struct driven *driven = start(work_write);
+	const struct process *process =
+		tracees_process_at(&driven->engine.core.tracees, 0);
+
+	driven->engine.replays.seeding = seeding;
+	replays_begun(&driven->engine.replays, process->space);
+	return driven;
+}
+
+/* Of the first instance of a pair: then it is known what is missed. */
+static void the_data_of_the_program_is_in_the_first(void **state)
+{
+	struct driven *driven = start_seeded(true);
+
+	(void)state;
+	meet(driven);
+	assert_string_equal((const char *)instance_at(driven, data), "data");
+	/* nobody has used it */
+	assert_null(instance_at(driven, unused));
+	assert_non_null(instance_at(driven, &child_plan.arena->data[0]));
+	answer(driven, false, (uintptr_t)missed);
+	meet(driven);
+	assert_int_equal(driven->instance_count, 2);
+	assert_null(instance_at(driven, data));
+	driven_end(driven);
+}
+
+static void but_not_of_one_that_was_attached_to(void **state)
+{
+	struct driven *driven = start_seeded(false);
+
+	(void)state;
+	meet(driven);
+	assert_null(instance_at(driven, data));
+	driven_end(driven);
+}
+
 static void a_page_that_was_missed_is_in_the_next(void **state)
 {
 	struct driven *driven = start(work_write);
@@ -420,11 +475,13 @@ int main(void)
 		cmocka_unit_test(enough_is_of_one_pair),
 		cmocka_unit_test(what_tells_nothing_is_left_out),
 		cmocka_unit_test(a_long_replay_is_followed_by_a_rest),
+		cmocka_unit_test(the_data_of_the_program_is_in_the_first),
+		cmocka_unit_test(but_not_of_one_that_was_attached_to),
 		cmocka_unit_test(a_page_that_was_missed_is_in_the_next),
 		cmocka_unit_test(all_hints_are_in_the_next),
 		cmocka_unit_test(answers_that_make_no_sense_are_none),
 	};
 
 	alarm(TRACEE_TEST_SECONDS);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, map_missed, NULL);
 }
