@@ -12,6 +12,8 @@
 #include "hunt/transfer.h"
 
 enum { FIELD = OBJECT + 8, VARIABLE = 0x8000 };
+/* What has the object's address in it. */
+enum { CONTAINER = 0x60000, LINK = CONTAINER + 8 };
 /* Descriptors. */
 enum { WRITER = 1, READER, RECEIVER, THROUGH, VECTOR };
 
@@ -69,7 +71,17 @@ static void cell(uint32_t thread, uint32_t descriptor, uint64_t first,
 	cell_at(FIELD, thread, descriptor, first, last, count);
 }
 
-/* The field's of different threads conflict, by the places of their descriptors. */
+static bool may_conflict(const struct trace_cell *a, const struct trace_cell *b)
+{
+	return a->thread < b->thread && a->block == b->block &&
+	       a->address == b->address &&
+	       (a->address == FIELD || a->address == LINK);
+}
+
+/*
+ * Those of different threads to the field, or the link, conflict, by the places of
+ * their descriptors.
+ */
 static void keep_conflicts(void)
 {
 	const struct trace_cell *cells = recording.cells.items;
@@ -83,10 +95,7 @@ static void keep_conflicts(void)
 				.other_place = cells[n].descriptor,
 			};
 
-			if (cells[i].thread < cells[n].thread &&
-			    cells[i].block == cells[n].block &&
-			    cells[i].address == FIELD &&
-			    cells[n].address == FIELD)
+			if (may_conflict(&cells[i], &cells[n]))
 				assert_true(
 					vec_push(&pairs.conflicts, &conflict));
 		}
@@ -355,8 +364,6 @@ static void a_pair_is_ordered_in_all_recordings(void **state)
 	vec_clear(&pairs.conflicts);
 	assert_int_equal(judge_again(1)->lack, TRANSFER_LOST);
 }
-
-enum { CONTAINER = 0x60000 };
 
 /* Thread 1 writes to the field in that step, thread 2 reads it in the other one. */
 static void assert_tried(uint64_t writes, uint64_t reads)
@@ -1113,6 +1120,129 @@ static void in_one_superblock_too(void **state)
 	assert_int_equal(judge_put_and_taken(true)->lack, TRANSFER_NONE);
 }
 
+/*
+ * Thread 1 links the object to a container, and sends that. Thread 2 takes the object
+ * from there, and sends it back; it clears the link first, or leaves it.
+ */
+static void links_object(bool clears)
+{
+	runs(1);
+	STEP(SENDS, LINK, OBJECT);
+	STEP(SENDS, SLOT, CONTAINER);
+	stops();
+	cell_at(LINK, 1, WRITER, 1, 1, 1);
+	runs(2);
+	STEP(RECEIVES, SLOT, CONTAINER, STACK, STACK);
+	STEP(USES, LINK, OBJECT);
+	cell_at(LINK, 2, READER, 4, 4, 1);
+	if (clears) {
+		STEP(WRITES, LINK, 0);
+		cell_at(LINK, 2, THROUGH, 5, 5, 1);
+	}
+	STEP(WRITES, OTHER, OBJECT);
+	stops();
+}
+
+/* Thread 1 has the object back, writes to it and sends it; thread 2 uses it. */
+static void goes_round_again(void)
+{
+	runs(1);
+	STEP(RECEIVES, OTHER, OBJECT, STACK, STACK);
+	STEP(WRITES, FIELD, 7);
+	STEP(SENDS, SLOT + 8, OBJECT);
+	stops();
+	cell(1, THROUGH, steps - 1, steps - 1, 1);
+	runs(2);
+	receive_and_use(SLOT + 8, OBJECT);
+	stops();
+	cell(2, READER, steps, steps, 1);
+}
+
+static enum transfer_lack judge_round(void)
+{
+	writer_end(&writer, steps);
+	read_recording();
+	assert_null(transfers_judge(&transfers, &pairs, &recording, 0, order));
+	return transfers_find(&transfers, THROUGH, READER)->lack;
+}
+
+static void a_link_may_be_cleared_before_the_object_comes_back(void **state)
+{
+	(void)state;
+	links_object(true);
+	goes_round_again();
+	assert_int_equal(judge_round(), TRANSFER_ORDERED);
+}
+
+/*
+ * Thread 2 sends the container on with the link in it: who gets it in another run may
+ * load that before it is overwritten.
+ */
+static void but_not_while_the_container_goes_on(void **state)
+{
+	(void)state;
+	links_object(false);
+	runs(2);
+	STEP(SENDS, SLOT + 24, CONTAINER);
+	stops();
+	goes_round_again();
+	runs(1);
+	STEP(RECYCLES, SLOT + 24, CONTAINER, LINK, 0, LINK, 0);
+	stops();
+	assert_int_equal(judge_round(), TRANSFER_NONE);
+}
+
+static void nor_if_it_is_read_while_the_object_is_back(void **state)
+{
+	(void)state;
+	links_object(false);
+	runs(2);
+	STEP(USES, LINK, OBJECT);
+	stops();
+	cell_at(LINK, 2, READER, 4, steps, 2);
+	goes_round_again();
+	assert_int_equal(judge_round(), TRANSFER_NONE);
+}
+
+static void nor_if_it_is_there_until_it_is_read_later(void **state)
+{
+	(void)state;
+	links_object(false);
+	goes_round_again();
+	runs(2);
+	STEP(RECEIVES, SLOT, CONTAINER, STACK, STACK);
+	STEP(USES, LINK, OBJECT);
+	stops();
+	cell_at(LINK, 2, READER, 4, steps, 2);
+	assert_int_equal(judge_round(), TRANSFER_NONE);
+}
+
+/*
+ * Thread 1 links the object twice, and writes to it in between; thread 2 has the
+ * container from before that, and may load the link at any time.
+ */
+static void a_link_that_is_written_again_may_be_loaded_before(void **state)
+{
+	(void)state;
+	runs(1);
+	STEP(SENDS, LINK, OBJECT);
+	STEP(SENDS, SLOT, CONTAINER);
+	STEP(WRITES, FIELD, 7);
+	STEP(SENDS, LINK, OBJECT);
+	stops();
+	runs(2);
+	STEP(RECEIVES, SLOT, CONTAINER, STACK, STACK);
+	STEP(USES, LINK, OBJECT);
+	STEP(WRITES, OTHER, OBJECT);
+	receive_and_use(OTHER, OBJECT);
+	stops();
+	cell(1, THROUGH, 3, 3, 1);
+	cell(2, READER, 9, 9, 1);
+	cell_at(LINK, 1, WRITER, 1, 4, 2);
+	cell_at(LINK, 2, READER, 6, 6, 1);
+	assert_int_equal(judge_round(), TRANSFER_NONE);
+}
+
 /* Of one of its instructions, there are executions of which nothing was asked. */
 static void a_pair_with_too_many_accesses_is_not_ordered(void **state)
 {
@@ -1214,6 +1344,11 @@ int main(void)
 		TEST(it_may_be_put_there_and_taken_out),
 		TEST(in_one_superblock_too),
 		TEST(or_it_is_the_second_word_of_a_vector),
+		TEST(a_link_may_be_cleared_before_the_object_comes_back),
+		TEST(but_not_while_the_container_goes_on),
+		TEST(nor_if_it_is_read_while_the_object_is_back),
+		TEST(nor_if_it_is_there_until_it_is_read_later),
+		TEST(a_link_that_is_written_again_may_be_loaded_before),
 		TEST(but_not_what_is_in_the_object_itself),
 		TEST(a_reader_may_come_again_without_a_cell),
 		TEST(but_not_in_another_block),
