@@ -4,6 +4,16 @@
  * access of its sender only if the receiver cannot have the address from elsewhere:
  * if the sender had stored it before its access, where another thread looks, that
  * one may have it from there in another run.
+ *
+ * Limit: what earlier owners have stored is not looked at. An address that one of them
+ * has left where others read may be taken from there all the same.
+ *
+ * What a thread had stored before it gave the object away, and what is there still when
+ * it has it back, counts though nobody reads it in this run: a link of an element that
+ * was taken out of a list, a slot of a ring. In another run somebody may read it before
+ * it is overwritten. That hand-overs put all accesses of such a word in order is not
+ * enough. It says that two of them never are at the same time, not which is first: an
+ * element that is free again may be taken by who only loads the link.
  */
 #ifndef HUNT_TRANSFER_PUBLISHED_H
 #define HUNT_TRANSFER_PUBLISHED_H

@@ -2,8 +2,9 @@
 /*
  * Pairs of accesses that a handed-over address puts in order (ATDetector, MICRO
  * 2011): a thread accesses memory, then hands its address over, and the other
- * thread has it from there. So these two never race, whatever the hand-over is
- * made of: a lock of one's own, a compare-and-swap, a queue.
+ * thread has it from there. So these two do not race if it can have it from
+ * nowhere else (hunt/transfer-published.h), whatever the hand-over is made of: a lock
+ * of one's own, a compare-and-swap, a queue.
  *
  * A pair of instructions is ordered only if all executions of both are, in every
  * recording, that is: before each, the other instruction's last execution in the
