@@ -35,6 +35,7 @@ struct store {
 
 /* Looking for a word that had an address, and when. */
 struct standing {
+	const struct transfer_published *published;
 	const struct transfer_published_question *question;
 	struct executed *executed;
 	struct map words; /* that were looked at */
@@ -439,6 +440,77 @@ static size_t first_from(const struct vec *stores, const struct store *wanted,
 	return low;
 }
 
+/*
+ * To the first store of an address of the question by another thread than its own, at
+ * or behind *i; NULL: there is none. They are by thread and value.
+ */
+static const struct store *
+next_of_others(const struct vec *stores,
+	       const struct transfer_published_question *question, size_t *i)
+{
+	while (*i < stores->count) {
+		const struct store *store = vec_at(stores, *i);
+		struct store wanted = { .thread = store->thread };
+
+		if (store->thread != question->thread &&
+		    store->value - question->low < question->size)
+			return store;
+		wanted.value = question->low;
+		if (store->thread == question->thread ||
+		    store->value > question->low) {
+			wanted.thread++;
+			wanted.value = 0;
+		}
+		*i = first_from(stores, &wanted, compare_stores);
+	}
+	return NULL;
+}
+
+/*
+ * Does another thread than the question's read the word: a variable, or before the
+ * hand-over?
+ */
+static bool
+is_read_by_others(const struct transfer_published *published,
+		  const struct transfer_published_question *question,
+		  uint64_t word)
+{
+	const struct vec *cells = &published->recording->cells;
+	uint64_t granule = word & ~(uint64_t)(TRACE_GRANULE - 1);
+	bool is_variable = recording_has_module(published->recording, word);
+
+	for (size_t i = first_cell(cells, granule); i < cells->count; i++) {
+		const struct trace_cell *cell = vec_at(cells, i);
+		bool reads =
+			(cell->flags & TRACE_CROWDED) ||
+			(descriptor_of(published, cell)->flags & TRACE_READS);
+
+		if (cell->address != granule)
+			break;
+		if (reads && cell->thread != question->thread &&
+		    (is_variable || cell->first <= question->sent))
+			return true;
+	}
+	return false;
+}
+
+bool transfer_published_by_others(
+	const struct transfer_published *published,
+	const struct transfer_published_question *question)
+{
+	const struct vec *stores = &published->stores;
+	const struct store *store;
+
+	for (size_t i = 0; (store = next_of_others(stores, question, &i));
+	     i++) {
+		if (store->number >= question->born &&
+		    store->number < question->number &&
+		    is_read_by_others(published, question, store->location))
+			return true;
+	}
+	return false;
+}
+
 static bool is_between(const struct store *store,
 		       const struct transfer_published_question *question)
 {
@@ -568,26 +640,54 @@ static struct error *look_at_word(struct standing *standing, uint64_t word)
 	return look_back(standing, word);
 }
 
+/* What was stored, if that was before `since'. */
+static struct error *look_at_store(struct standing *standing,
+				   const struct store *store)
+{
+	const struct transfer_published_question *question = standing->question;
+	struct error *err = NULL;
+
+	standing->instructions++;
+	if (store->number < question->born || store->number >= question->since)
+		return NULL;
+	for (uint32_t at = 0;
+	     !err && !standing->found && at + ADDRESS_BYTES <= store->size;
+	     at += ADDRESS_BYTES)
+		err = look_at_word(standing, store->location + at);
+	return err;
+}
+
 /* Those that lie between the two places; one that is not known may be any. */
 static struct error *find_standing(struct standing *standing,
 				   const struct vec *stores, size_t from,
 				   size_t to)
 {
-	const struct transfer_published_question *question = standing->question;
 	struct error *err = NULL;
 
 	for (size_t i = from; !err && !standing->found && i < to; i++) {
 		const struct store *store = vec_at(stores, i);
 
-		standing->instructions++;
-		if (store->number < question->born ||
-		    store->number >= question->since ||
-		    store->read > question->sent)
-			continue;
-		for (uint32_t at = 0; !err && !standing->found &&
-				      at + ADDRESS_BYTES <= store->size;
-		     at += ADDRESS_BYTES)
-			err = look_at_word(standing, store->location + at);
+		if (store->read <= standing->question->sent)
+			err = look_at_store(standing, store);
+	}
+	return err;
+}
+
+/* What earlier owners have stored, but for the word that it was received in. */
+static struct error *find_others_standing(struct standing *standing)
+{
+	const struct transfer_published *published = standing->published;
+	const struct transfer_published_question *question = standing->question;
+	const struct store *store;
+	struct error *err = NULL;
+
+	for (size_t i = 0;
+	     !err && !standing->found &&
+	     (store = next_of_others(&published->stores, question, &i));
+	     i++) {
+		if (store->location != question->from &&
+		    is_read_by_others(published, question, store->location))
+			err = look_at_store(standing, store);
 	}
 	return err;
 }
@@ -606,7 +706,8 @@ transfer_published_stands(const struct transfer_published *published,
 	const struct store high = { .thread = question->thread,
 				    .value = question->low + question->size,
 				    .number = question->since };
-	struct standing standing = { .question = question,
+	struct standing standing = { .published = published,
+				     .question = question,
 				     .executed = executed };
 	size_t from = first_from(unknown, &low, compare_unknown);
 	size_t to = first_from(unknown, &high, compare_unknown);
@@ -621,6 +722,8 @@ transfer_published_stands(const struct transfer_published *published,
 			    first_from(stores, &high, compare_stores));
 	if (!err)
 		err = find_standing(&standing, unknown, from, to);
+	if (!err)
+		err = find_others_standing(&standing);
 	map_deinit(&standing.words);
 	*ret = standing.found;
 	*ret_instructions = standing.instructions;

@@ -5,8 +5,9 @@
  * if the sender had stored it before its access, where another thread looks, that
  * one may have it from there in another run.
  *
- * Limit: what earlier owners have stored is not looked at. An address that one of them
- * has left where others read may be taken from there all the same.
+ * Limits: the word in which the sender has received the address is not looked at where
+ * it was stored by another thread, nor are others' vectors; an address of these may be
+ * taken from there all the same.
  *
  * What a thread had stored before it gave the object away, and what is there still when
  * it has it back, counts though nobody reads it in this run: a link of an element that
@@ -79,6 +80,7 @@ struct transfer_published_question {
 	 * an atomic instruction; SIZE_MAX: there is none
 	 */
 	size_t taken;
+	uint64_t from; /* the word that it was received in; 0: none */
 	uint64_t born; /* before this step there was no such address */
 	size_t access;
 	/*
@@ -96,9 +98,14 @@ bool transfer_published_find(
 	const struct transfer_published *published,
 	const struct transfer_published_question *question);
 
+/* Had other threads stored one before the access, where others than its thread read? */
+bool transfer_published_by_others(
+	const struct transfer_published *published,
+	const struct transfer_published_question *question);
+
 /*
- * Had one of the words in which it had stored one before `since', and where another
- * one may have read it, one at any time from then on until the access, whoever has
+ * Had one of the words in which it or others had stored one before `since', and where
+ * another one may have read it, one at any time from then on until the access, whoever has
  * stored it? *ret_instructions: how many instructions the search counts for.
  */
 struct error *

@@ -510,6 +510,9 @@ static struct error *find_owned(struct judging *judging,
 			continue;
 		asked->since = transfer->received.number;
 		asked->taken = find_taken(judging, &transfer->received);
+		asked->from = transfer->kind == TRANSFER_MEMORY
+				      ? transfer->address
+				      : 0;
 	}
 	return err;
 }
@@ -518,7 +521,7 @@ static struct error *find_owned(struct judging *judging,
  * Had its sender stored the address before the earlier access, since it has it,
  * where another thread looks? Then the receiver may have it from there in another
  * run. What it had stored before it gave the object away counts if it was there
- * at some time since.
+ * at some time since, as does what earlier owners had stored.
  */
 static struct error *find_published(struct judging *judging,
 				    const struct question *question,
@@ -529,7 +532,9 @@ static struct error *find_published(struct judging *judging,
 	struct error *err;
 
 	*ret = may_be_published(judging, question, transfer, &asked);
-	if (!*ret)
+	if (!*ret &&
+	    (transfer->kind == TRANSFER_HEAP ||
+	     !transfer_published_by_others(judging->published, &asked)))
 		return NULL;
 	err = find_owned(judging, question, &asked);
 	if (err || asked.since == asked.born)

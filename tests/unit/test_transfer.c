@@ -1121,16 +1121,16 @@ static void in_one_superblock_too(void **state)
 }
 
 /*
- * Thread 1 links the object to a container, and sends that. Thread 2 takes the object
- * from there, and sends it back; it clears the link first, or leaves it.
+ * The thread links the object to a container, and sends that. Thread 2 takes the object
+ * from there, and sends it to thread 1; it clears the link first, or leaves it.
  */
-static void links_object(bool clears)
+static void links_object(uint32_t thread, bool clears)
 {
-	runs(1);
+	runs(thread);
 	STEP(SENDS, LINK, OBJECT);
 	STEP(SENDS, SLOT, CONTAINER);
 	stops();
-	cell_at(LINK, 1, WRITER, 1, 1, 1);
+	cell_at(LINK, thread, WRITER, 1, 1, 1);
 	runs(2);
 	STEP(RECEIVES, SLOT, CONTAINER, STACK, STACK);
 	STEP(USES, LINK, OBJECT);
@@ -1169,7 +1169,7 @@ static enum transfer_lack judge_round(void)
 static void a_link_may_be_cleared_before_the_object_comes_back(void **state)
 {
 	(void)state;
-	links_object(true);
+	links_object(1, true);
 	goes_round_again();
 	assert_int_equal(judge_round(), TRANSFER_ORDERED);
 }
@@ -1181,7 +1181,7 @@ static void a_link_may_be_cleared_before_the_object_comes_back(void **state)
 static void but_not_while_the_container_goes_on(void **state)
 {
 	(void)state;
-	links_object(false);
+	links_object(1, false);
 	runs(2);
 	STEP(SENDS, SLOT + 24, CONTAINER);
 	stops();
@@ -1195,7 +1195,7 @@ static void but_not_while_the_container_goes_on(void **state)
 static void nor_if_it_is_read_while_the_object_is_back(void **state)
 {
 	(void)state;
-	links_object(false);
+	links_object(1, false);
 	runs(2);
 	STEP(USES, LINK, OBJECT);
 	stops();
@@ -1207,7 +1207,7 @@ static void nor_if_it_is_read_while_the_object_is_back(void **state)
 static void nor_if_it_is_there_until_it_is_read_later(void **state)
 {
 	(void)state;
-	links_object(false);
+	links_object(1, false);
 	goes_round_again();
 	runs(2);
 	STEP(RECEIVES, SLOT, CONTAINER, STACK, STACK);
@@ -1215,6 +1215,23 @@ static void nor_if_it_is_there_until_it_is_read_later(void **state)
 	stops();
 	cell_at(LINK, 2, READER, 4, steps, 2);
 	assert_int_equal(judge_round(), TRANSFER_NONE);
+}
+
+/* Thread 1 has not stored it anywhere. */
+static void an_earlier_owner_may_have_left_it_there(void **state)
+{
+	(void)state;
+	links_object(3, false);
+	goes_round_again();
+	assert_int_equal(judge_round(), TRANSFER_NONE);
+}
+
+static void or_may_not_have_left_it(void **state)
+{
+	(void)state;
+	links_object(3, true);
+	goes_round_again();
+	assert_int_equal(judge_round(), TRANSFER_ORDERED);
 }
 
 /*
@@ -1348,6 +1365,8 @@ int main(void)
 		TEST(but_not_while_the_container_goes_on),
 		TEST(nor_if_it_is_read_while_the_object_is_back),
 		TEST(nor_if_it_is_there_until_it_is_read_later),
+		TEST(an_earlier_owner_may_have_left_it_there),
+		TEST(or_may_not_have_left_it),
 		TEST(a_link_that_is_written_again_may_be_loaded_before),
 		TEST(but_not_what_is_in_the_object_itself),
 		TEST(a_reader_may_come_again_without_a_cell),
