@@ -3,14 +3,17 @@
 #include "hunt/reported.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "base/error.h"
 #include "base/same-text.h"
 #include "base/vec.h"
 #include "conflict/symbolize.h"
 #include "foreign/valgrind.h"
 #include "report/race.h"
+#include "report/text.h"
 
 uint64_t reported_offset(const struct race *reported)
 {
@@ -80,10 +83,11 @@ static uint64_t begin_of(const struct race_variable *variable)
 	return variable->module_offset - variable->offset;
 }
 
-/* Would it have the same name? */
+/* Would the bytes that were reported have the same name? */
 static struct error *compare_names(struct symbolizer *symbolizer,
 				   const struct race *reported,
-				   const struct race *met, bool *ret_same)
+				   const struct race *met, uint64_t offset,
+				   bool *ret_same)
 {
 	struct race bytes;
 	bool changed;
@@ -96,7 +100,7 @@ static struct error *compare_names(struct symbolizer *symbolizer,
 	bytes.size = reported->size;
 	bytes.variable.region = REGION_GLOBAL;
 	bytes.variable.module = strdup(met->variable.module);
-	bytes.variable.module_offset = reported_offset(reported);
+	bytes.variable.module_offset = offset;
 	err = bytes.variable.module
 		      ? symbolize_race(symbolizer, &bytes, &changed)
 		      : error_nomem;
@@ -112,24 +116,137 @@ static uint64_t end_of(uint64_t offset, uint32_t size)
 	return offset + (size > 0 ? size : 1);
 }
 
-struct error *reported_elsewhere(struct symbolizer *symbolizer,
-				 const struct race *reported,
-				 const struct race *met, bool *ret)
+/* "count" of "run()::count.0": scopes and numbers are each tool's and build's own. */
+static const char *last_part(const char *symbol, size_t *ret_length)
 {
-	const struct race_variable *variable = &met->variable;
-	uint64_t offset = reported_offset(reported);
-	bool same = false;
+	const char *next;
+
+	while ((next = strstr(symbol, "::")) != NULL)
+		symbol = next + 2;
+	*ret_length = strcspn(symbol, ".[");
+	return symbol;
+}
+
+static bool same_symbol(const char *reported, const char *met)
+{
+	char *plain = demangle(reported);
+	size_t length, met_length;
+	const char *part = last_part(plain ? plain : reported, &length);
+	const char *met_part = last_part(met, &met_length);
+	bool same = length == met_length &&
+		    strncmp(part, met_part, length) == 0;
+
+	free(plain);
+	return same;
+}
+
+/* Is the one a global variable's, and the other one of the heap? */
+static bool other_region(enum race_region one, enum race_region two)
+{
+	return (one == REGION_GLOBAL && two == REGION_HEAP) ||
+	       (one == REGION_HEAP && two == REGION_GLOBAL);
+}
+
+/* The innermost frame of the program; NULL: it has none with a line. */
+static const struct race_frame *reported_frame(const struct race *reported)
+{
+	const struct vec *frames = &reported->sides[0].frames;
+
+	for (size_t i = 0; i < frames->count; i++) {
+		const struct race_frame *frame = vec_at(frames, i);
+
+		if (frame->offset > 0)
+			return frame->file && frame->line > 0 ? frame : NULL;
+	}
+	return NULL;
+}
+
+/*
+ * Does the module that the race was met in have the reported line where the report
+ * does? In another build, another variable may be at the reported address.
+ */
+static struct error *is_same_build(struct symbolizer *symbolizer,
+				   const struct race *reported,
+				   const struct race *met, bool *ret)
+{
+	const struct race_frame *claimed = reported_frame(reported);
+	const char *build_id = build_id_of(met);
+	struct vec frames = VEC_INIT(struct race_frame);
+	struct race_frame *frame;
 	struct error *err = NULL;
+	bool changed;
 
 	*ret = false;
-	if (offset == 0 || variable->region != REGION_GLOBAL ||
+	if (!claimed || !build_id || !met->variable.module)
+		return NULL;
+	frame = vec_append(&frames);
+	if (frame) {
+		frame->module = strdup(met->variable.module);
+		frame->build_id = strdup(build_id);
+		frame->offset = claimed->offset;
+	}
+	err = frame && frame->module && frame->build_id
+		      ? symbolize_frames(symbolizer, &frames, &changed)
+		      : error_nomem;
+	for (size_t i = 0; !err && i < frames.count; i++) {
+		frame = vec_at(&frames, i);
+		*ret |= frame->line == claimed->line && frame->file &&
+			strcmp(text_base_name(frame->file),
+			       text_base_name(claimed->file)) == 0;
+	}
+	race_frames_clear(&frames);
+	vec_deinit(&frames);
+	return err;
+}
+
+/* Where the reported bytes are in the module that the race was met in; 0: not known. */
+static struct error *find_offset(struct symbolizer *symbolizer,
+				 const struct race *reported,
+				 const struct race *met, bool by_line,
+				 uint64_t *ret)
+{
+	bool same = true;
+	struct error *err = NULL;
+
+	*ret = 0;
+	if (reported->variable.symbol && met->variable.symbol) {
+		*ret = begin_of(&met->variable) + reported->variable.offset;
+		return NULL;
+	}
+	if (by_line)
+		err = is_same_build(symbolizer, reported, met, &same);
+	if (!err && same)
+		*ret = reported_offset(reported);
+	return err;
+}
+
+struct error *reported_elsewhere(struct symbolizer *symbolizer,
+				 const struct race *reported,
+				 const struct race *met, bool by_line,
+				 bool *ret)
+{
+	const struct race_variable *variable = &met->variable;
+	const char *symbol = reported->variable.symbol;
+	uint64_t offset;
+	bool same = false;
+	struct error *err;
+
+	*ret = other_region(reported->variable.region, variable->region);
+	if (*ret || variable->region != REGION_GLOBAL ||
 	    variable->module_offset == 0)
 		return NULL;
-	if (offset < end_of(variable->module_offset, met->size) &&
-	    variable->module_offset < end_of(offset, reported->size))
+	if (symbol && variable->symbol &&
+	    !same_symbol(symbol, variable->symbol)) {
+		*ret = true;
 		return NULL;
+	}
+	err = find_offset(symbolizer, reported, met, by_line, &offset);
+	if (err || offset == 0 ||
+	    (offset < end_of(variable->module_offset, met->size) &&
+	     variable->module_offset < end_of(offset, reported->size)))
+		return err;
 	if (variable->name && variable->module)
-		err = compare_names(symbolizer, reported, met, &same);
-	*ret = !same;
+		err = compare_names(symbolizer, reported, met, offset, &same);
+	*ret = !err && !same;
 	return err;
 }

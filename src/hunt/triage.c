@@ -109,22 +109,21 @@ static bool is_of_library(const struct candidate *candidate,
 }
 
 /*
- * What was called at a line, or a whole function, may access much: does the report
- * have the address of another one of the program's variables?
+ * A line may access much, and a whole function more: does the report have another one
+ * of the program's variables?
  */
 static struct error *is_elsewhere(const struct judging *judging,
 				  const struct candidate *candidate,
 				  const struct race *race, bool *ret)
 {
-	*ret = false;
-	if (candidate->fits[0] == CLAIM_BY_LINE &&
-	    candidate->fits[1] == CLAIM_BY_LINE)
-		return NULL;
+	bool by_line = candidate->fits[0] == CLAIM_BY_LINE &&
+		       candidate->fits[1] == CLAIM_BY_LINE;
+
 	*ret = is_of_library(candidate, judging->targets, race);
 	if (*ret)
 		return NULL;
 	return reported_elsewhere(judging->symbolizer, candidate->race, race,
-				  ret);
+				  by_line, ret);
 }
 
 /* Is it of the very bytes, of the program's variables, that the report names? */

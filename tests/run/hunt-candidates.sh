@@ -129,6 +129,55 @@ reported()
 	printf '==================\n'
 }
 
+# accessed HOW SIZE FUNCTION COMMENT [CALLER COMMENT]: in the lines of same_line.c
+# with these comments
+accessed()
+{
+	local how=$1 size=$2 i=0
+
+	shift 2
+	printf '  %s of size %s at 0x7b0400000010 by thread T1:\n' "$how" "$size"
+	while [ $# -gt 0 ]; do
+		printf '    #%d %s /src/same_line.c:%d (same_line+0x1)\n' $((i++)) \
+			"$1" "$(grep -nF "/* $2 */" "$SOURCES/same_line.c" |
+				cut -d: -f1)"
+		shift 2
+	done
+	echo
+}
+
+# two_accesses VARIABLE SIZE: a report of what accessed() has printed, of this variable
+two_accesses()
+{
+	printf 'WARNING: ThreadSanitizer: data race (pid=1)\n'
+	cat
+	[ -z "$1" ] || printf "  Location is global '%s' of size %s at %s (same_line+0x10)\n\n" \
+		"$1" "$2" 0x7b0400000010
+	printf '==================\n'
+}
+
+# outcome_of NUMBER: of this candidate
+outcome_of()
+{
+	records --print outcome "$report" type=candidate id="$1"
+}
+
+# The race on another variable of the line is not the reported one, even of one size.
+sizes()
+{
+	accessed Read "$1" read_sizes read_sizes
+	accessed 'Previous write' "$1" write_sizes write_sizes
+}
+words=(size)
+{
+	sizes 8 | two_accesses large 8
+	sizes 8 | two_accesses small 8
+} >"$work/line"
+hunted "two variables in a line" 66 "$work/line" "$T/same_line.O2" --hold 500ms
+is "two variables in a line: the one that races" "$(outcome_of 1)" provoked
+is "two variables in a line: the other one" "$(outcome_of 2)" not-met
+words=()
+
 # late_read() comes to the held early_write() before late_write() does.
 reported early_write late_write >"$work/partners"
 hunted "another partner first" 66 "$work/partners" "$T/partners.O2" --hold 500ms

@@ -126,13 +126,18 @@ static void tear_down(struct scene *scene)
 	race_deinit(&scene->met);
 }
 
-static bool is_elsewhere(const struct scene *scene)
+static bool asked(const struct scene *scene, bool by_line)
 {
 	bool elsewhere;
 
 	assert_null(reported_elsewhere(scene->symbolizer, &scene->reported,
-				       &scene->met, &elsewhere));
+				       &scene->met, by_line, &elsewhere));
 	return elsewhere;
+}
+
+static bool is_elsewhere(const struct scene *scene)
+{
+	return asked(scene, false);
 }
 
 static void another_element_of_the_variable_is_the_variable(void **state)
@@ -198,6 +203,106 @@ static void what_is_not_known_is_not_elsewhere(void **state)
 	tear_down(&scene);
 }
 
+/* ThreadSanitizer and Helgrind name it: addresses are those of their build. */
+static void the_name_of_a_variable_tells(void **state)
+{
+	static const struct {
+		const char *reported, *met;
+		bool same;
+	} names[] = {
+		{ "shards", "shards", true },
+		{ "shard", "shards", false },
+		{ "shards.2", "shards.0", true },
+		{ "run()::shards", "run::shards", true },
+		{ "_ZN5cacheL6shardsE", "cache::shards", true },
+		{ "_ZN5cacheL6shardsE", "cache::shard", false },
+		{ "cache::names[abi:cxx11]", "cache::names", true },
+	};
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	sample_set(&scene.reported.backend, "tsan");
+	assert_false(asked(&scene, true));
+	scene.reported.variable.region = REGION_GLOBAL;
+	scene.reported.variable.offset = 56;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		sample_set(&scene.reported.variable.symbol, names[i].reported);
+		sample_set(&scene.met.variable.symbol, names[i].met);
+		assert_int_equal(asked(&scene, true), !names[i].same);
+		assert_int_equal(asked(&scene, false), !names[i].same);
+	}
+	/* shards[1].capacity */
+	scene.reported.variable.offset = 48;
+	assert_true(asked(&scene, true));
+	tear_down(&scene);
+}
+
+static void what_is_in_the_heap_is_no_variable(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.met.variable.region = REGION_HEAP;
+	assert_false(asked(&scene, true));
+	scene.reported.variable.region = REGION_GLOBAL;
+	assert_true(asked(&scene, true));
+	scene.met.variable.region = REGION_MAPPING;
+	assert_false(asked(&scene, true));
+	scene.reported.variable.region = REGION_HEAP;
+	assert_false(asked(&scene, true));
+	scene.met.variable.region = REGION_GLOBAL;
+	assert_true(asked(&scene, true));
+	tear_down(&scene);
+}
+
+/* Append a frame of the reported access as the met race's program has it. */
+static struct race_frame *add_claimed(struct scene *scene)
+{
+	struct race_frame *frame =
+		sample_frame(&scene->reported.sides[0], "main", 1, 0);
+	bool changed;
+	const struct race_frame *met = vec_at(&scene->met.sides[1].frames, 0);
+
+	frame->offset =
+		sample_symbol(scene->met.variable.module, "main").st_value;
+	frame->line = 0;
+	sample_set(&frame->file, NULL);
+	sample_set(&frame->module, met->module);
+	sample_set(&frame->build_id, met->build_id);
+	assert_null(symbolize_frames(
+		scene->symbolizer, &scene->reported.sides[0].frames, &changed));
+	frame = vec_at(&scene->reported.sides[0].frames, 0);
+	assert_non_null(frame->file);
+	assert_true(frame->line > 0);
+	return frame;
+}
+
+/* Where lines tell, too. */
+static void an_address_tells_of_the_same_build(void **state)
+{
+	struct scene scene;
+	struct race_frame *frame;
+
+	(void)state;
+	set_up(&scene);
+	scene.reported.address -= 8;
+	assert_true(asked(&scene, false));
+	assert_false(asked(&scene, true));
+	frame = add_claimed(&scene);
+	assert_true(asked(&scene, true));
+	scene.reported.address += 8;
+	assert_false(asked(&scene, true));
+	scene.reported.address -= 8;
+	frame->line++;
+	assert_false(asked(&scene, true));
+	frame->line--;
+	frame->offset = 0;
+	assert_false(asked(&scene, true));
+	tear_down(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +314,9 @@ int main(void)
 		cmocka_unit_test(what_overlaps_needs_no_name),
 		cmocka_unit_test(of_another_build_nothing_is_named),
 		cmocka_unit_test(what_is_not_known_is_not_elsewhere),
+		cmocka_unit_test(the_name_of_a_variable_tells),
+		cmocka_unit_test(what_is_in_the_heap_is_no_variable),
+		cmocka_unit_test(an_address_tells_of_the_same_build),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

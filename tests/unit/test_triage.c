@@ -208,9 +208,30 @@ static void a_variable_of_a_library_is_not_the_program_s(void **state)
 	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
 	set_module(&scene, "/a/program");
 	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
-	/* lines tell, whatever it is */
+	/* even if its lines are those */
 	set_module(&scene, "/a/library.so");
 	scene.candidate.fits[0] = scene.candidate.fits[1] = CLAIM_BY_LINE;
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	tear_down(&scene);
+}
+
+/* A line may have accesses of several. */
+static void another_variable_of_the_line_is_another_race(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.any_race = true;
+	scene.candidate.fits[0] = scene.candidate.fits[1] = CLAIM_BY_LINE;
+	scene.reported.variable.region = REGION_GLOBAL;
+	scene.reported.variable.symbol = strdup("head");
+	scene.met.variable.region = REGION_GLOBAL;
+	scene.met.variable.module_offset = 0x4080;
+	scene.met.variable.symbol = strdup("items");
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	free(scene.met.variable.symbol);
+	scene.met.variable.symbol = strdup("head");
 	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
 	tear_down(&scene);
 }
@@ -458,6 +479,7 @@ int main(void)
 			a_race_that_a_side_met_may_read_where_it_wrote),
 		cmocka_unit_test(of_a_call_the_variable_counts_too),
 		cmocka_unit_test(a_variable_of_a_library_is_not_the_program_s),
+		cmocka_unit_test(another_variable_of_the_line_is_another_race),
 		cmocka_unit_test(where_bytes_tell_lines_do_not_count),
 		cmocka_unit_test(another_race_is_not),
 		cmocka_unit_test(accesses_that_synchronize_are_ordered),
