@@ -322,6 +322,25 @@ static void name_block(struct gather *gather)
 	gather->failed |= !race->variable.name;
 }
 
+/* A line may access several sizes: then none tells which access it was. */
+static struct error *combine(struct race *first, struct race *race)
+{
+	bool differs[2];
+	struct error *err = race_normalize(first);
+
+	if (!err)
+		err = race_normalize(race);
+	for (int i = 0; !err && i < 2; i++)
+		differs[i] = first->sides[i].size != race->sides[i].size;
+	if (!err)
+		err = race_combine(first, race);
+	for (int i = 0; !err && i < 2; i++) {
+		if (differs[i])
+			first->sides[i].size = 0;
+	}
+	return err;
+}
+
 /* It joins those of the same key. */
 static struct error *add_race(struct gather *gather, size_t *ret_place)
 {
@@ -339,7 +358,7 @@ static struct error *add_race(struct gather *gather, size_t *ret_place)
 		struct race *first = *(struct race **)vec_at(races, *place);
 
 		*ret_place = (size_t)*place;
-		err = race_combine(first, gather->race);
+		err = combine(first, gather->race);
 		/* of one run, however often it is reported */
 		first->runs = 0;
 		first->id = *place + 1;

@@ -586,6 +586,39 @@ static void threads_of_another_process_are_others(void **state)
 	foreign_report_deinit(&report);
 }
 
+/* A read of 8 bytes and one of 4 are in one line, and the writes have 4. */
+static void of_several_sizes_none_is_kept(void **state)
+{
+	static const char text[] =
+		"WARNING: ThreadSanitizer: data race (pid=1)\n"
+		"  Read of size %s at 0x7b04 by thread T1:\n"
+		"    #0 get /src/a.c:9 (a+0x1218)\n"
+		"  Previous write of size 4 at 0x7b04 by main thread:\n"
+		"    #0 main /src/a.c:12 (a+0x1300)\n";
+	static const char *const sizes[] = { "4", "4", "8", "4" };
+	static const uint32_t kept[] = { 4, 4, 0, 0 };
+
+	(void)state;
+	for (size_t n = 1; n <= sizeof(sizes) / sizeof(*sizes); n++) {
+		struct strbuf all = { 0 };
+		struct foreign_report report;
+
+		for (size_t i = 0; i < n; i++) {
+			const char *at = strstr(text, "%s");
+
+			strbuf_addf(&all, "%.*s%s%s", (int)(at - text), text,
+				    sizes[i], at + 2);
+		}
+		parse(strbuf_text(&all), &report);
+		assert_int_equal(report.races.count, 1);
+		has_access(race_at(&report, 0), 0, ACCESS_READ, kept[n - 1],
+			   "T1");
+		has_access(race_at(&report, 0), 1, ACCESS_WRITE, 4, "main");
+		foreign_report_deinit(&report);
+		strbuf_deinit(&all);
+	}
+}
+
 static void reports_of_other_kinds_are_counted(void **state)
 {
 	struct foreign_report report;
@@ -623,6 +656,7 @@ int main(void)
 		cmocka_unit_test(the_tool_that_is_asked_for_counts),
 		cmocka_unit_test(a_repetition_counts_once),
 		cmocka_unit_test(threads_of_another_process_are_others),
+		cmocka_unit_test(of_several_sizes_none_is_kept),
 		cmocka_unit_test(reports_of_other_kinds_are_counted),
 	};
 
