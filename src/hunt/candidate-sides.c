@@ -166,17 +166,18 @@ static struct error *stack_of(struct matching *matching,
 
 /* Does it fit as well as any before? A better one takes the place of these. */
 static bool is_best_fit(struct matching *matching, size_t i,
-			const struct vec *frames, unsigned int access)
+			const struct vec *frames, unsigned int access,
+			uint32_t size)
 {
 	struct candidate *candidate = candidate_at(matching, i / 2);
 	const struct race *race = candidate->race;
 	struct fits *fits = &matching->fits[i];
 	enum claim_fit fit =
-		claim_fit(race, &race->sides[i % 2], frames, access);
+		claim_fit(race, &race->sides[i % 2], frames, access, size);
 
-	if (fit == CLAIM_NOT || fit < candidate->fits[i % 2])
+	if (fit == CLAIM_NOT || claim_is_better(candidate->fits[i % 2], fit))
 		return false;
-	if (fit > candidate->fits[i % 2]) {
+	if (fit != candidate->fits[i % 2]) {
 		map_deinit(&fits->descriptors);
 		map_deinit(&fits->places);
 	}
@@ -190,15 +191,16 @@ static struct error *fit(struct matching *matching, size_t number,
 			 const struct recording_descriptor *descriptor,
 			 const struct vec *frames)
 {
-	unsigned int access = descriptor->raw->flags &
-			      (TRACE_READS | TRACE_WRITES);
+	const struct trace_descriptor *raw = descriptor->raw;
+	unsigned int access = raw->flags & (TRACE_READS | TRACE_WRITES);
+	uint32_t size = raw->flags & TRACE_STRING ? 0 : raw->size;
 	uint32_t place;
 	struct error *err = code_number(matching->code, recording,
 					&descriptor->raw->place, &place);
 
 	for (size_t i = 0; !err && i < 2 * matching->candidates->items.count;
 	     i++) {
-		if (is_best_fit(matching, i, frames, access) &&
+		if (is_best_fit(matching, i, frames, access, size) &&
 		    (!map_set(&matching->fits[i].descriptors,
 			      access_key(number, descriptor->raw->id), 1) ||
 		     !map_set(&matching->fits[i].places, place, 1)))
@@ -563,13 +565,6 @@ static struct error *join_sides(const struct matching *matching,
 	return err;
 }
 
-/* The recording has other accesses of a function than the reported ones. */
-static bool is_by_function(const struct candidate *candidate)
-{
-	return candidate->fits[0] == CLAIM_BY_FUNCTION ||
-	       candidate->fits[1] == CLAIM_BY_FUNCTION;
-}
-
 static struct error *make_sides(const struct matching *matching, size_t i,
 				struct vec *sides, struct vec *ordered)
 {
@@ -581,7 +576,9 @@ static struct error *make_sides(const struct matching *matching, size_t i,
 	struct error *err = add_edges(matching, fits, &edges);
 	bool alone = edges.count == 0;
 	/* no order of what was recorded is one of the reported accesses */
-	bool unknown = fits[0].any || fits[1].any || is_by_function(candidate);
+	bool unknown = fits[0].any || fits[1].any ||
+		       claim_is_unsure(candidate->fits[0]) ||
+		       claim_is_unsure(candidate->fits[1]);
 
 	candidate->ordered = !err && alone && is_ordered(matching, fits);
 	if (!err)

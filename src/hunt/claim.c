@@ -135,32 +135,80 @@ static bool is_called_at(const struct race_frame *claimed,
 	       same_line(claimed, vec_at(frames, caller));
 }
 
+bool claim_is_better(enum claim_fit one, enum claim_fit two)
+{
+	static const int ranks[CLAIM_FITS] = {
+		[CLAIM_NOT] = 0,      [CLAIM_BY_FUNCTION] = 1,
+		[CLAIM_RESIZED] = 2,  [CLAIM_INLINED] = 3,
+		[CLAIM_BY_CALL] = 4,  [CLAIM_BY_LINE] = 5,
+		[CLAIM_BY_BYTES] = 6,
+	};
+
+	return ranks[one] > ranks[two];
+}
+
+bool claim_is_unsure(enum claim_fit fit)
+{
+	return fit == CLAIM_BY_FUNCTION || fit == CLAIM_RESIZED ||
+	       fit == CLAIM_INLINED;
+}
+
 bool claim_is_vague(const struct race *candidate)
 {
 	return candidate->evidence == EVIDENCE_REPORTED && candidate->backend &&
 	       strcmp(candidate->backend, "drd") == 0;
 }
 
+/* Was the access made at the line that calls the function of the claimed frame? */
+static bool is_inlined(const struct vec *claimed, size_t own,
+		       const struct race_frame *frame)
+{
+	size_t caller = own + 1 < claimed->count
+				? claim_find_own(claimed, own + 1)
+				: claimed->count;
+
+	return caller < claimed->count &&
+	       same_line(vec_at(claimed, caller), frame);
+}
+
+/*
+ * What is intercepted accesses in steps of its own, and detectors divide what is wider
+ * than a word.
+ */
+static bool same_size(const struct race_side *side, const struct vec *frames,
+		      uint32_t size)
+{
+	enum { WORD = 8 };
+
+	return side->size == 0 || size == 0 || side->size == size ||
+	       (side->size == WORD && size > WORD) ||
+	       intercept_skip(&side->frames) > 0 || intercept_skip(frames) > 0;
+}
+
 enum claim_fit claim_fit(const struct race *candidate,
 			 const struct race_side *side, const struct vec *frames,
-			 unsigned int access)
+			 unsigned int access, uint32_t size)
 {
 	size_t first = intercept_skip(&side->frames);
 	size_t from = intercept_skip(frames);
-	const struct race_frame *claimed;
-	size_t own;
+	const struct race_frame *claimed, *frame;
+	bool sized = same_size(side, frames, size);
+	size_t claimed_own, own;
 
 	if (!claim_has_place(side) || !intercept_caller(frames) ||
 	    (side->access && access && !(side->access & access)))
 		return CLAIM_NOT;
 	if (fits_exactly(side, first, frames, from))
-		return CLAIM_BY_LINE;
-	claimed = vec_at(&side->frames, claim_find_own(&side->frames, first));
+		return sized ? CLAIM_BY_LINE : CLAIM_RESIZED;
+	claimed_own = claim_find_own(&side->frames, first);
+	claimed = vec_at(&side->frames, claimed_own);
 	own = claim_find_own(frames, from);
+	frame = vec_at(frames, own);
 	if (claim_is_vague(candidate) && is_called_at(claimed, frames, own))
 		return CLAIM_BY_CALL;
-	return same_function(claimed, vec_at(frames, own)) ? CLAIM_BY_FUNCTION
-							   : CLAIM_NOT;
+	if (sized && is_inlined(&side->frames, claimed_own, frame))
+		return CLAIM_INLINED;
+	return same_function(claimed, frame) ? CLAIM_BY_FUNCTION : CLAIM_NOT;
 }
 
 static bool side_is(const struct race *candidate, int side,
@@ -173,8 +221,8 @@ static bool side_is(const struct race *candidate, int side,
 	if (!claim_has_place(claimed) || fits[side] == CLAIM_BY_BYTES)
 		return true;
 	fit = claim_fit(candidate, claimed, &met->frames,
-			by_access ? met->access : ACCESS_NONE);
-	return fit != CLAIM_NOT && fit >= fits[side];
+			by_access ? met->access : ACCESS_NONE, met->size);
+	return fit != CLAIM_NOT && !claim_is_better(fits[side], fit);
 }
 
 static bool is_race(const struct race *candidate, const enum claim_fit fits[2],

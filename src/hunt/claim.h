@@ -10,41 +10,52 @@
  *
  * DRD may name an instruction that was executed a moment before, such as the call
  * of the function that accesses: where no access fits, those of what was called at
- * this line do. And compilers ascribe an instruction to neighbouring lines: where
- * none of these fits, those of the same function do. Where DRD names a call that
- * jumped to what accesses, so that no stack has it, the bytes of a global variable
- * tell.
+ * this line do. And two builds differ: one inlines a function, and ascribes its
+ * accesses to the line of the call; one accesses several elements, or a part, at once;
+ * and an instruction may have a neighbouring line. So where none of these fits, those
+ * at the line of the call do, then those of the line that have another size, and then
+ * those of the same function. Where DRD names a call that jumped to what accesses, so
+ * that no stack has it, the bytes of a global variable tell.
  */
 #ifndef HUNT_CLAIM_H
 #define HUNT_CLAIM_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct race;
 struct race_frame;
 struct race_side;
 struct vec;
 
-/*
- * The greater, the better, of those that claim_fit() returns. Stores have these
- * numbers: a new one is the last.
- */
+/* Stores have these numbers: a new one is the last. */
 enum claim_fit {
 	CLAIM_NOT,
 	CLAIM_BY_FUNCTION,
 	CLAIM_BY_CALL,
 	CLAIM_BY_LINE, /* or by its name, where there are no lines */
 	CLAIM_BY_BYTES, /* where nothing else fits; any place does */
+	CLAIM_RESIZED, /* by its line, but of another size */
+	CLAIM_INLINED, /* by the line of the call of its function */
+	CLAIM_FITS /* their number */
 };
+
+bool claim_is_better(enum claim_fit one, enum claim_fit two);
+
+/*
+ * May it be another access than the reported one? Then nothing that orders it orders
+ * that.
+ */
+bool claim_is_unsure(enum claim_fit fit);
 
 /*
  * frames: of struct race_frame, innermost first, with what is inlined; access: the
- * bits of enum access_kind that it makes; 0: not known, which fits.
+ * bits of enum access_kind that it makes; size: its bytes; 0: not known, which fits.
  */
 enum claim_fit claim_fit(const struct race *candidate,
 			 const struct race_side *side, const struct vec *frames,
-			 unsigned int access);
+			 unsigned int access, uint32_t size);
 
 /* May the instruction that it names be one before the access? */
 bool claim_is_vague(const struct race *candidate);

@@ -227,9 +227,9 @@ static struct error *load_one(struct store *store, struct query *query,
 		return NULL;
 	candidate->found = query_number(query, 1, 1);
 	candidate->fits[0] =
-		(enum claim_fit)query_number(query, 2, CLAIM_BY_BYTES);
+		(enum claim_fit)query_number(query, 2, CLAIM_FITS - 1);
 	candidate->fits[1] =
-		(enum claim_fit)query_number(query, 3, CLAIM_BY_BYTES);
+		(enum claim_fit)query_number(query, 3, CLAIM_FITS - 1);
 	candidate->ordered = query_number(query, 4, 1);
 	candidate->left_out = query_number(query, 5, 1);
 	return load_sides(store, candidate);

@@ -243,11 +243,11 @@ static struct error *add_tries(const struct candidate *candidate,
 	return NULL;
 }
 
-/* Else what is ordered may be another access of its function. */
+/* Else what is ordered may be another access. */
 static bool is_in_recording(const struct candidate *candidate)
 {
-	return candidate->fits[0] != CLAIM_BY_FUNCTION &&
-	       candidate->fits[1] != CLAIM_BY_FUNCTION;
+	return !claim_is_unsure(candidate->fits[0]) &&
+	       !claim_is_unsure(candidate->fits[1]);
 }
 
 /* Else the pairs that are ordered may be others than the reported one. */

@@ -129,8 +129,9 @@ reported()
 	printf '==================\n'
 }
 
-# accessed HOW SIZE FUNCTION COMMENT [CALLER COMMENT]: in the lines of same_line.c
-# with these comments
+# accessed HOW SIZE FUNCTION COMMENT [CALLER COMMENT]: in the lines of $file with these
+# comments
+file=same_line.c
 accessed()
 {
 	local how=$1 size=$2 i=0
@@ -138,20 +139,20 @@ accessed()
 	shift 2
 	printf '  %s of size %s at 0x7b0400000010 by thread T1:\n' "$how" "$size"
 	while [ $# -gt 0 ]; do
-		printf '    #%d %s /src/same_line.c:%d (same_line+0x1)\n' $((i++)) \
-			"$1" "$(grep -nF "/* $2 */" "$SOURCES/same_line.c" |
+		printf '    #%d %s /src/%s:%d (program+0x1)\n' $((i++)) "$1" \
+			"$file" "$(grep -nF "/* $2 */" "$SOURCES/$file" |
 				cut -d: -f1)"
 		shift 2
 	done
 	echo
 }
 
-# two_accesses VARIABLE SIZE: a report of what accessed() has printed, of this variable
+# two_accesses [VARIABLE SIZE]: a report of what accessed() has printed
 two_accesses()
 {
 	printf 'WARNING: ThreadSanitizer: data race (pid=1)\n'
 	cat
-	[ -z "$1" ] || printf "  Location is global '%s' of size %s at %s (same_line+0x10)\n\n" \
+	[ -z "${1:-}" ] || printf "  Location is global '%s' of size %s at %s (same_line+0x10)\n\n" \
 		"$1" "$2" 0x7b0400000010
 	printf '==================\n'
 }
@@ -176,7 +177,53 @@ words=(size)
 hunted "two variables in a line" 66 "$work/line" "$T/same_line.O2" --hold 500ms
 is "two variables in a line: the one that races" "$(outcome_of 1)" provoked
 is "two variables in a line: the other one" "$(outcome_of 2)" not-met
+
+# Nor is that of another size, where nothing is named; nor that at the line of a call,
+# if the function has code of its own.
+sizes 4 | two_accesses >"$work/size"
+hunted "two sizes in a line" 0 "$work/size" "$T/same_line.O2" --hold 500ms
+is "two sizes in a line: the other one" "$(outcomes)" not-met
+words=(call)
+{
+	{
+		accessed Read 4 read_item read_item
+		accessed 'Previous write' 4 push_item push_item
+	} | two_accesses
+	{
+		accessed Read 4 read_item read_item
+		accessed 'Previous write' 4 push push push_item push_item
+	} | two_accesses
+} >"$work/call"
+hunted "the line of a call" 66 "$work/call" "$T/same_line.O2" --hold 500ms
+is "the line of a call: the one that races" "$(outcome_of 1)" provoked
+is "the line of a call: the other one" "$(outcome_of 2)" not-met
+
+# A loop takes several elements at once, which the other build takes one by one: it is
+# not any access of its function.
+words=(loop)
+{
+	{
+		accessed Read 4 sum 'read fills'
+		accessed 'Previous write' 4 fill fills
+	} | two_accesses
+	{
+		accessed Read 4 sum sum
+		accessed 'Previous write' 4 fill fill
+	} | two_accesses
+} >"$work/loop"
+hunted "a loop" 66 "$work/loop" "$T/same_line.O3" --hold 500ms
+is "a loop: the one that races" "$(outcome_of 1)" provoked
+is "a loop: the other one" "$(outcome_of 2)" not-met
 words=()
+
+# The other build has functions that are inlined in this one.
+file=subscript.cc
+{
+	accessed Read 4 'Cells::get(int)' get reader reader
+	accessed 'Previous write' 4 'Cells::set(int, int)' set writer writer
+} | two_accesses >"$work/subscript"
+hunted "what is inlined" 66 "$work/subscript" "$T/subscript.O2" --hold 500ms
+is "what is inlined: provoked" "$(outcomes)" provoked
 
 # late_read() comes to the held early_write() before late_write() does.
 reported early_write late_write >"$work/partners"

@@ -46,7 +46,7 @@ static bool fits(struct stack claimed, struct stack access)
 				  .frames = frames_of(&claimed) };
 	struct vec frames = frames_of(&access);
 
-	return claim_fit(&race, &side, &frames, ACCESS_RMW) == CLAIM_BY_LINE;
+	return claim_fit(&race, &side, &frames, ACCESS_RMW, 0) == CLAIM_BY_LINE;
 }
 
 /* How well it fits, as a report of DRD or of another tool. */
@@ -59,7 +59,7 @@ static enum claim_fit how(bool drd, struct stack claimed, struct stack access)
 	struct race_side side = { .frames = frames_of(&claimed) };
 	struct vec frames = frames_of(&access);
 
-	return claim_fit(&race, &side, &frames, ACCESS_RMW);
+	return claim_fit(&race, &side, &frames, ACCESS_RMW, 0);
 }
 
 static void a_line_is_the_same_in_another_folder(void **state)
@@ -166,12 +166,12 @@ static void a_write_is_no_read(void **state)
 	const struct race race = { .evidence = EVIDENCE_REPORTED };
 
 	(void)state;
-	assert_true(claim_fit(&race, &side, &frames, ACCESS_WRITE));
-	assert_true(claim_fit(&race, &side, &frames, ACCESS_RMW));
-	assert_true(claim_fit(&race, &side, &frames, ACCESS_NONE));
-	assert_false(claim_fit(&race, &side, &frames, ACCESS_READ));
+	assert_true(claim_fit(&race, &side, &frames, ACCESS_WRITE, 0));
+	assert_true(claim_fit(&race, &side, &frames, ACCESS_RMW, 0));
+	assert_true(claim_fit(&race, &side, &frames, ACCESS_NONE, 0));
+	assert_false(claim_fit(&race, &side, &frames, ACCESS_READ, 0));
 	side.access = ACCESS_NONE;
-	assert_true(claim_fit(&race, &side, &frames, ACCESS_READ));
+	assert_true(claim_fit(&race, &side, &frames, ACCESS_READ, 0));
 }
 
 static void a_race_may_have_its_sides_turned(void **state)
@@ -243,8 +243,6 @@ static void what_was_called_at_the_line_fits_better(void **state)
 	(void)state;
 	assert_int_equal(how(true, claimed, access), CLAIM_BY_CALL);
 	assert_int_equal(how(false, claimed, access), CLAIM_NOT);
-	assert_true(CLAIM_BY_FUNCTION < CLAIM_BY_CALL &&
-		    CLAIM_BY_CALL < CLAIM_BY_LINE);
 	access.frames[1].line = 21;
 	assert_int_equal(how(true, claimed, access), CLAIM_NOT);
 	/* that of a caller further out is not it */
@@ -252,6 +250,128 @@ static void what_was_called_at_the_line_fits_better(void **state)
 		       FRAME(IN("step"), AT("s.c", 16)),
 		       FRAME(IN("loop"), AT("s.c", 20)));
 	assert_int_equal(how(true, claimed, access), CLAIM_NOT);
+}
+
+static void fits_have_ranks(void **state)
+{
+	static const enum claim_fit ranks[] = {
+		CLAIM_NOT,     CLAIM_BY_FUNCTION, CLAIM_RESIZED, CLAIM_INLINED,
+		CLAIM_BY_CALL, CLAIM_BY_LINE,	  CLAIM_BY_BYTES
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLAIM_FITS; i++) {
+		for (size_t j = 0; j < CLAIM_FITS; j++)
+			assert_int_equal(claim_is_better(ranks[i], ranks[j]),
+					 i > j);
+	}
+}
+
+static enum claim_fit sized(uint32_t claimed_size, struct stack claimed,
+			    uint32_t size, struct stack access)
+{
+	const struct race race = { .evidence = EVIDENCE_REPORTED };
+	struct race_side side = { .size = claimed_size,
+				  .frames = frames_of(&claimed) };
+	struct vec frames = frames_of(&access);
+
+	return claim_fit(&race, &side, &frames, ACCESS_READ, size);
+}
+
+/* A loop over elements of 4 bytes takes four at once, or one byte of a flag counts. */
+static void another_size_fits_less(void **state)
+{
+	struct stack line = STACK(FRAME(IN("sum"), AT("s.c", 9)));
+	struct stack copied =
+		STACK(FRAME(IN("memcpy")), FRAME(IN("sum"), AT("s.c", 9)));
+
+	(void)state;
+	assert_int_equal(sized(4, line, 4, line), CLAIM_BY_LINE);
+	assert_int_equal(sized(4, line, 16, line), CLAIM_RESIZED);
+	assert_int_equal(sized(4, line, 1, line), CLAIM_RESIZED);
+	assert_int_equal(sized(8, line, 4, line), CLAIM_RESIZED);
+	/* it is not known */
+	assert_int_equal(sized(4, line, 0, line), CLAIM_BY_LINE);
+	assert_int_equal(sized(0, line, 4, line), CLAIM_BY_LINE);
+	/* detectors report half of it */
+	assert_int_equal(sized(8, line, 16, line), CLAIM_BY_LINE);
+	/* its steps are the C library's */
+	assert_int_equal(sized(4, line, 16, copied), CLAIM_BY_LINE);
+	assert_int_equal(sized(1, copied, 4, line), CLAIM_BY_LINE);
+	assert_true(claim_is_unsure(CLAIM_RESIZED));
+	assert_false(claim_is_unsure(CLAIM_BY_LINE));
+}
+
+/* In this build get() is inlined in loop(), whose line the instruction has. */
+static void what_is_inlined_fits_at_the_call(void **state)
+{
+	struct stack claimed = STACK(FRAME(IN("get"), AT("s.c", 9)),
+				     FRAME(IN("loop"), AT("s.c", 20)),
+				     FRAME(IN("main"), AT("s.c", 30)));
+	struct stack access = STACK(FRAME(IN("loop"), AT("s.c", 20)));
+
+	(void)state;
+	assert_int_equal(sized(4, claimed, 4, access), CLAIM_INLINED);
+	/* what else the line accesses is of other sizes */
+	assert_int_equal(sized(4, claimed, 8, access), CLAIM_NOT);
+	assert_int_equal(sized(4, claimed, 4,
+			       STACK(FRAME(IN("loop"), AT("s.c", 21)))),
+			 CLAIM_NOT);
+	assert_int_equal(sized(4, claimed, 4,
+			       STACK(FRAME(IN("main"), AT("s.c", 30)))),
+			 CLAIM_NOT);
+	assert_int_equal(sized(4, claimed, 4, claimed), CLAIM_BY_LINE);
+	assert_true(claim_is_unsure(CLAIM_INLINED));
+}
+
+/* What a race must have is what the recording has: the call's line alone is not it. */
+static void a_race_at_the_call_is_not_the_one_of_the_function(void **state)
+{
+	struct stack push = STACK(FRAME(IN("push"), AT("s.c", 9)),
+				  FRAME(IN("writer"), AT("s.c", 14)));
+	struct stack writer = STACK(FRAME(IN("writer"), AT("s.c", 14)));
+	struct stack reader = STACK(FRAME(IN("reader"), AT("s.c", 22)));
+	struct race candidate = {
+		.sides = { { .size = 4, .frames = frames_of(&reader) },
+			   { .size = 4, .frames = frames_of(&push) } }
+	};
+	struct race race = {
+		.sides = { { .size = 4, .frames = frames_of(&reader) },
+			   { .size = 4, .frames = frames_of(&writer) } }
+	};
+	enum claim_fit fits[2] = { CLAIM_BY_LINE, CLAIM_BY_LINE };
+
+	(void)state;
+	assert_false(claim_is_race(&candidate, fits, &race));
+	fits[1] = CLAIM_INLINED;
+	assert_true(claim_is_race(&candidate, fits, &race));
+	race.sides[1].size = 8;
+	assert_false(claim_is_race(&candidate, fits, &race));
+}
+
+static void a_race_of_another_size_is_another_one(void **state)
+{
+	struct stack fill = STACK(FRAME(IN("fill"), AT("s.c", 15)));
+	struct stack first = STACK(FRAME(IN("fill"), AT("s.c", 13)));
+	struct stack sum = STACK(FRAME(IN("sum"), AT("s.c", 24)));
+	struct race candidate = {
+		.sides = { { .size = 4, .frames = frames_of(&sum) },
+			   { .size = 4, .frames = frames_of(&fill) } }
+	};
+	struct race race = {
+		.sides = { { .size = 16, .frames = frames_of(&fill) },
+			   { .size = 16, .frames = frames_of(&sum) } }
+	};
+	enum claim_fit fits[2] = { CLAIM_BY_LINE, CLAIM_BY_LINE };
+
+	(void)state;
+	assert_false(claim_is_race(&candidate, fits, &race));
+	fits[0] = fits[1] = CLAIM_RESIZED;
+	assert_true(claim_is_race(&candidate, fits, &race));
+	/* and another line of the function is not it */
+	race.sides[0] =
+		(struct race_side){ .size = 4, .frames = frames_of(&first) };
+	assert_false(claim_is_race(&candidate, fits, &race));
 }
 
 int main(void)
@@ -268,6 +388,12 @@ int main(void)
 		cmocka_unit_test(a_race_fits_as_well_as_the_recording),
 		cmocka_unit_test(another_line_of_the_function_fits_less),
 		cmocka_unit_test(what_was_called_at_the_line_fits_better),
+		cmocka_unit_test(fits_have_ranks),
+		cmocka_unit_test(another_size_fits_less),
+		cmocka_unit_test(what_is_inlined_fits_at_the_call),
+		cmocka_unit_test(
+			a_race_at_the_call_is_not_the_one_of_the_function),
+		cmocka_unit_test(a_race_of_another_size_is_another_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

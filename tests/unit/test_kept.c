@@ -97,7 +97,7 @@ static void save(void)
 
 	first->found = true;
 	first->fits[0] = CLAIM_BY_LINE;
-	first->fits[1] = CLAIM_BY_CALL;
+	first->fits[1] = CLAIM_INLINED;
 	first->left_out = true;
 	add_side(first, "aaaa");
 	add_side(first, "bbbb");
@@ -121,7 +121,7 @@ static void what_the_recording_showed_is_kept(void **state)
 	assert_null(kept_load(outcomes, &candidates));
 	assert_true(first->found);
 	assert_int_equal(first->fits[0], CLAIM_BY_LINE);
-	assert_int_equal(first->fits[1], CLAIM_BY_CALL);
+	assert_int_equal(first->fits[1], CLAIM_INLINED);
 	assert_true(first->left_out);
 	assert_false(first->ordered);
 	assert_int_equal(first->sides.count, 2);
@@ -143,6 +143,8 @@ static void fits_keep_their_numbers(void **state)
 	assert_int_equal(CLAIM_BY_CALL, 2);
 	assert_int_equal(CLAIM_BY_LINE, 3);
 	assert_int_equal(CLAIM_BY_BYTES, 4);
+	assert_int_equal(CLAIM_RESIZED, 5);
+	assert_int_equal(CLAIM_INLINED, 6);
 }
 
 static void assert_refused(struct candidates *candidates, const char *why)

@@ -329,6 +329,11 @@ static void what_was_not_recorded_is_not_ordered(void **state)
 	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
 	scene.candidate.ordered = true;
 	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	scene.candidate.fits[0] = CLAIM_BY_LINE;
+	scene.candidate.fits[1] = CLAIM_INLINED;
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	scene.candidate.fits[1] = CLAIM_RESIZED;
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
 	scene.candidate.fits[0] = scene.candidate.fits[1] = CLAIM_NOT;
 	scene.any_race = false;
 	scene.candidate.ordered = false;
