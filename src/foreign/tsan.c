@@ -254,7 +254,23 @@ static void read_module(struct gather *gather, struct scan *rest,
 	scan_cut(rest, open);
 }
 
-/* A blank may be part of a function's name, and of no file's. */
+/*
+ * Where the file is, behind the function, which may have blanks; so may a file, whose
+ * folder tells. NULL: there is none.
+ */
+static const char *find_place(const struct scan *rest)
+{
+	static const char *const begins[] = { " /", " ../", " ./" };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
+		const char *blank = scan_first(rest, begins[i]);
+
+		if (blank)
+			return blank;
+	}
+	return scan_last(rest, " ");
+}
+
 static bool read_frame(struct tsan *tsan, const struct scan *line)
 {
 	struct gather *gather = tsan->gather;
@@ -268,7 +284,7 @@ static bool read_frame(struct tsan *tsan, const struct scan *line)
 		return false;
 	fields_init(&race_frame_fields, &frame);
 	read_module(gather, &rest, &frame);
-	blank = scan_last(&rest, " ");
+	blank = find_place(&rest);
 	if (blank) {
 		place.at = blank + 1;
 		place.length = rest.length - (size_t)(place.at - rest.at);
@@ -321,10 +337,20 @@ static bool ends_stack(const struct scan *line)
 	       line->at[2] != ' ' && line->at[line->length - 1] == ':';
 }
 
+/* With color=always, and on a terminal, a line begins with "\033[1m\033[31m". */
+static void skip_colors(struct scan *line)
+{
+	struct scan rest = *line, color;
+
+	while (scan_word(&rest, "\033[") && scan_before(&rest, "m", &color))
+		*line = rest;
+}
+
 void tsan_line(struct tsan *tsan, struct scan line, size_t number)
 {
 	size_t place;
 
+	skip_colors(&line);
 	if (read_heading(tsan, &line, number))
 		tsan->function[0] = '\0';
 	else if (!tsan->gather->race)

@@ -122,7 +122,8 @@ static bool scan_prefix(struct scan *line, int *ret_pid)
 static void read_place(struct gather *gather, struct scan *text,
 		       struct race_frame *frame)
 {
-	const char *open = scan_last(text, " (");
+	const char *module = scan_first(text, " (in /");
+	const char *open = module ? module : scan_last(text, " (");
 	struct scan place, file;
 	const char *colon;
 	uint64_t line;

@@ -168,6 +168,86 @@ static void tsan_of_cxx(void **state)
 	foreign_report_deinit(&report);
 }
 
+/* "/home/me/my src (x86)/my prog.c" */
+static void files_may_have_blanks(void **state)
+{
+	struct foreign_report report;
+	const struct race *race;
+	const struct race_frame *frame;
+
+	(void)state;
+	parse_file("tsan-spaces", &report);
+	assert_int_equal(report.malformed, 0);
+	assert_int_equal(report.races.count, 2);
+	race = race_at(&report, 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(race->sides[i].frames.count, 1);
+		has_frame(&race->sides[i].frames, 0, "f",
+			  "/home/me/my src (x86)/my prog.c", 3);
+		frame = vec_at(&race->sides[i].frames, 0);
+		assert_string_equal(frame->module, "my prog");
+	}
+	assert_string_equal(race->variable.module, "my prog");
+	/* of clang, and a function that has a blank, too */
+	race = race_at(&report, 1);
+	has_frame(&race->sides[0].frames, 0, "ns::Box::operator bool",
+		  "/home/me/my src (x86)/op er.cc", 2);
+	frame = vec_at(&race->sides[0].frames, 0);
+	assert_string_equal(frame->module, "op clang");
+	assert_int_equal(frame->column, 106);
+	has_frame(&race->sides[1].frames, 0, "ns::Box::operator()",
+		  "/home/me/my src (x86)/op er.cc", 2);
+	foreign_report_deinit(&report);
+}
+
+/* TSAN_OPTIONS=color=always, or on a terminal */
+static void colors_are_passed_over(void **state)
+{
+	struct foreign_report report;
+	const struct race *race;
+
+	(void)state;
+	parse_file("tsan-color", &report);
+	assert_int_equal(report.malformed, 0);
+	assert_int_equal(report.races.count, 1);
+	race = race_at(&report, 0);
+	has_access(race, 0, ACCESS_READ, 4, "T2");
+	has_access(race, 1, ACCESS_WRITE, 4, "T1");
+	assert_string_equal(race->variable.symbol, "n");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(race->sides[i].frames.count, 1);
+		assert_int_equal(race->sides[i].created.count, 2);
+		assert_true(race->sides[i].tid > 0);
+	}
+	foreign_report_deinit(&report);
+}
+
+/* "by 0x1091A7: ??? (in /home/me/my src (x86)/prog)" */
+static void modules_of_valgrind_may_have_blanks(void **state)
+{
+	struct foreign_report report;
+	char *text = load("helgrind-stripped");
+	struct strbuf other = { 0 };
+	const char *at, *rest = text;
+	const struct race_frame *frame;
+
+	(void)state;
+	while ((at = strstr(rest, "(in /")) != NULL) {
+		strbuf_addf(&other, "%.*s(in /my src (x86)/", (int)(at - rest),
+			    rest);
+		rest = at + strlen("(in /");
+	}
+	strbuf_add(&other, rest);
+	parse(strbuf_text(&other), &report);
+	assert_true(report.races.count > 0);
+	frame = vec_at(&race_at(&report, 0)->sides[0].frames, 0);
+	assert_null(frame->function);
+	assert_int_equal(strncmp(frame->module, "/my src (x86)/", 14), 0);
+	foreign_report_deinit(&report);
+	strbuf_deinit(&other);
+	free(text);
+}
+
 static void tsan_of_go(void **state)
 {
 	struct foreign_report report;
@@ -640,6 +720,9 @@ int main(void)
 		cmocka_unit_test(tsan_of_gcc),
 		cmocka_unit_test(tsan_of_clang),
 		cmocka_unit_test(tsan_of_cxx),
+		cmocka_unit_test(files_may_have_blanks),
+		cmocka_unit_test(colors_are_passed_over),
+		cmocka_unit_test(modules_of_valgrind_may_have_blanks),
 		cmocka_unit_test(tsan_of_go),
 		cmocka_unit_test(helgrinds_text),
 		cmocka_unit_test(a_stripped_program_has_offsets),
