@@ -394,6 +394,11 @@ static void hunt_note_found(const struct hunt_options *options,
 	}
 	text_add_plural(&line, found->sides - found->transferred, "side");
 	strbuf_add(&line, " to be tried");
+	if (found->totals.sides_left_out > 0) {
+		strbuf_add(&line, ", without ");
+		text_add_count(&line, found->totals.sides_left_out);
+		strbuf_add(&line, " that --sides leaves out");
+	}
 	log_note("%s", strbuf_text(&line));
 	if (found->recorded_status != found->bare_status)
 		log_warn("the command ended with exit status %d under the "

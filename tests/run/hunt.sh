@@ -203,6 +203,8 @@ has "both orders of the race were run" "$report" type=race \
 run hunt --trace "$work/trace" -o "$report" --sides 1 --budget 1ms -- \
 	"$T/listing1.O2"
 is "no time for any: 65" "$status" 65
+matches "others are left out, which is told" "$work/err" \
+	'note: .*, 1 side to be tried, without [1-9][0-9]* that --sides leaves out$'
 matches "which is told" "$work/err" \
 	"1 of 1 side not tried to the end: the time of --budget was over"
 is "one side, and it is not tried" \

@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "hunt/candidates.h"
+#include "report/race.h"
 #include "trace-writer.h"
 
 enum { ADDRESS = 0x10000, PLACE_A = 0x1100, PLACE_B = 0x1200 };
@@ -697,6 +699,63 @@ static void the_best_are_kept(void **state)
 	assert_int_equal(side_at(0)->place.offset, PLACE_A);
 }
 
+/* With the crowded cells at these addresses, may the recording lack the accesses? */
+static void lacks(uint64_t crowded, bool expected)
+{
+	static const uint64_t places[] = { PLACE_A, PLACE_B };
+	struct candidate candidate = { .sides = VEC_INIT(
+					       struct candidate_side) };
+	struct candidates candidates = { { &candidate, 1, 1,
+					   sizeof(candidate) } };
+	const struct hunt_pairing options = { .candidates = &candidates,
+					      .quiet = true };
+	struct race race;
+
+	race_init(&race);
+	race.evidence = EVIDENCE_REPORTED;
+	candidate.race = &race;
+	for (int i = 0; i < 2; i++) {
+		struct race_frame *frame = vec_append(&race.sides[i].frames);
+
+		assert_non_null(frame);
+		frame->module = strdup(WRITER_PROGRAM);
+		frame->offset = places[i];
+	}
+	begin(NULL);
+	two_threads();
+	two_places(TRACE_WRITES, TRACE_READS);
+	writer_descriptor(&writer, 3, TRACE_WRITES, 0x1300, NULL, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct trace_cell cell =
+			writer_cell(ADDRESS, 2 + i, 1 + i, 10 + i);
+
+		cell.flags = crowded == cell.address ? TRACE_CROWDED : 0;
+		writer_add(&writer, &cell);
+		/* another instruction's, elsewhere */
+		cell = writer_cell(ADDRESS + 64, 2 + i, 3, 20 + i);
+		cell.flags = crowded == cell.address ? TRACE_CROWDED : 0;
+		writer_add(&writer, &cell);
+	}
+	writer_end(&writer, 100);
+	assert_null(hunt_targets_from_traces(writer.folder, &options, &sides,
+					     &totals));
+	assert_true(candidate.found);
+	assert_int_equal(candidate.incomplete, expected);
+	assert_int_equal(candidate.sides.count, 2);
+	vec_deinit(&candidate.sides);
+	race_deinit(&race);
+	end(NULL);
+}
+
+/* Of a granule that many instructions access, a recording does not have all. */
+static void crowded_bytes_of_a_candidate_may_lack_its_access(void **state)
+{
+	(void)state;
+	lacks(0, false);
+	lacks(ADDRESS, true);
+	lacks(ADDRESS + 64, false);
+}
+
 static void is_refused(const char *folder, const char *program,
 		       enum error_kind kind, const char *words)
 {
@@ -814,6 +873,8 @@ int main(void)
 		TEST(a_call_of_a_string_function_has_a_side),
 		TEST(a_system_call_is_a_partner_only),
 		TEST(the_best_are_kept),
+		cmocka_unit_test(
+			crowded_bytes_of_a_candidate_may_lack_its_access),
 		TEST(bad_input_is_refused),
 		TEST(programs_are_chosen),
 		TEST(a_trace_that_was_cut_counts),
