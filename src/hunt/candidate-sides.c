@@ -41,6 +41,7 @@ struct fits {
 	struct map descriptors; /* by access_key() */
 	struct map places; /* by code_number() */
 	bool any; /* the report does not say where it is */
+	unsigned int found, taken; /* as claim_choose() has them */
 };
 
 struct matching {
@@ -57,6 +58,7 @@ struct matching {
 	struct vec named; /* of struct named */
 	struct map by_number; /* code_number() to a place in `named' */
 	struct fits *fits; /* two for each candidate */
+	bool chosen; /* which of them are taken */
 };
 
 static struct candidate *candidate_at(const struct matching *matching, size_t i)
@@ -164,26 +166,32 @@ static struct error *stack_of(struct matching *matching,
 	return err;
 }
 
-/* Does it fit as well as any before? A better one takes the place of these. */
+/* First it is noted how accesses fit, and then those are taken that fit best. */
 static bool is_best_fit(struct matching *matching, size_t i,
 			const struct vec *frames, unsigned int access,
 			uint32_t size)
 {
-	struct candidate *candidate = candidate_at(matching, i / 2);
-	const struct race *race = candidate->race;
+	const struct race *race = candidate_at(matching, i / 2)->race;
 	struct fits *fits = &matching->fits[i];
 	enum claim_fit fit =
 		claim_fit(race, &race->sides[i % 2], frames, access, size);
 
-	if (fit == CLAIM_NOT || claim_is_better(candidate->fits[i % 2], fit))
-		return false;
-	if (fit != candidate->fits[i % 2]) {
-		map_deinit(&fits->descriptors);
-		map_deinit(&fits->places);
+	if (!matching->chosen)
+		fits->found |= 1U << fit;
+	return matching->chosen && (fits->taken >> fit & 1);
+}
+
+static void choose_fits(struct matching *matching)
+{
+	for (size_t i = 0; i < 2 * matching->candidates->items.count; i++) {
+		struct candidate *candidate = candidate_at(matching, i / 2);
+		struct fits *fits = &matching->fits[i];
+
+		candidate->fits[i % 2] =
+			claim_choose(fits->found, &fits->taken);
+		candidate->found |= fits->taken != 0;
 	}
-	candidate->fits[i % 2] = fit;
-	candidate->found = true;
-	return true;
+	matching->chosen = true;
 }
 
 static struct error *fit(struct matching *matching, size_t number,
@@ -657,6 +665,9 @@ candidates_sides(struct candidates *candidates, const struct sides_input *input,
 		matching.fits[i].any = !claim_has_place(&race->sides[i % 2]);
 		matching.vague |= claim_is_vague(race);
 	}
+	for (size_t i = 0; !err && i < input->count; i++)
+		err = fit_recording(&matching, i);
+	choose_fits(&matching);
 	for (size_t i = 0; !err && i < input->count; i++)
 		err = fit_recording(&matching, i);
 	if (!err)

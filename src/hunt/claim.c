@@ -115,12 +115,31 @@ static bool fits_exactly(const struct race_side *side, size_t first,
 	return same_by_name(claimed, frame);
 }
 
+static const char *last_part(const char *function)
+{
+	const char *next;
+
+	while ((next = strstr(function, "::")) != NULL)
+		function = next + 2;
+	return function;
+}
+
+/* Of what is inlined, some tools have "pop" for "Queue::pop". */
+static bool same_member(const struct race_frame *a, const struct race_frame *b)
+{
+	return (!strstr(a->function, "::") || !strstr(b->function, "::")) &&
+	       strcmp(last_part(a->function), last_part(b->function)) == 0 &&
+	       same_base(a->file, b->file);
+}
+
 static bool same_function(const struct race_frame *a,
 			  const struct race_frame *b)
 {
-	return a->function && b->function &&
-	       strcmp(a->function, b->function) == 0 && !other_library(a, b) &&
-	       (!a->file || !b->file || same_base(a->file, b->file));
+	if (!a->function || !b->function || other_library(a, b))
+		return false;
+	if (strcmp(a->function, b->function) != 0)
+		return same_member(a, b);
+	return !a->file || !b->file || same_base(a->file, b->file);
 }
 
 /* Was the access made in a function that was called at that line? */
@@ -135,7 +154,7 @@ static bool is_called_at(const struct race_frame *claimed,
 	       same_line(claimed, vec_at(frames, caller));
 }
 
-bool claim_is_better(enum claim_fit one, enum claim_fit two)
+static bool is_better(enum claim_fit one, enum claim_fit two)
 {
 	static const int ranks[CLAIM_FITS] = {
 		[CLAIM_NOT] = 0,      [CLAIM_BY_FUNCTION] = 1,
@@ -145,6 +164,25 @@ bool claim_is_better(enum claim_fit one, enum claim_fit two)
 	};
 
 	return ranks[one] > ranks[two];
+}
+
+enum claim_fit claim_choose(unsigned int found, unsigned int *ret)
+{
+	enum {
+		FUNCTION = 1U << CLAIM_BY_FUNCTION,
+		RESIZED = 1U << CLAIM_RESIZED
+	};
+	enum claim_fit best = CLAIM_NOT;
+
+	for (enum claim_fit fit = CLAIM_NOT; fit < CLAIM_FITS; fit++) {
+		if ((found >> fit & 1) && is_better(fit, best))
+			best = fit;
+	}
+	*ret = best == CLAIM_NOT ? 0 : 1U << best;
+	if (best != CLAIM_INLINED || !(found & FUNCTION) || (found & RESIZED))
+		return best;
+	*ret |= FUNCTION;
+	return CLAIM_BY_FUNCTION;
 }
 
 bool claim_is_unsure(enum claim_fit fit)
@@ -163,12 +201,12 @@ bool claim_is_vague(const struct race *candidate)
 static bool is_inlined(const struct vec *claimed, size_t own,
 		       const struct race_frame *frame)
 {
-	size_t caller = own + 1 < claimed->count
-				? claim_find_own(claimed, own + 1)
-				: claimed->count;
+	const struct race_frame *caller =
+		own + 1 < claimed->count
+			? vec_at(claimed, claim_find_own(claimed, own + 1))
+			: NULL;
 
-	return caller < claimed->count &&
-	       same_line(vec_at(claimed, caller), frame);
+	return caller && !claim_is_wrapper(caller) && same_line(caller, frame);
 }
 
 /*
@@ -206,7 +244,8 @@ enum claim_fit claim_fit(const struct race *candidate,
 	frame = vec_at(frames, own);
 	if (claim_is_vague(candidate) && is_called_at(claimed, frames, own))
 		return CLAIM_BY_CALL;
-	if (sized && is_inlined(&side->frames, claimed_own, frame))
+	if (sized && side->size > 0 &&
+	    is_inlined(&side->frames, claimed_own, frame))
 		return CLAIM_INLINED;
 	return same_function(claimed, frame) ? CLAIM_BY_FUNCTION : CLAIM_NOT;
 }
@@ -222,7 +261,7 @@ static bool side_is(const struct race *candidate, int side,
 		return true;
 	fit = claim_fit(candidate, claimed, &met->frames,
 			by_access ? met->access : ACCESS_NONE, met->size);
-	return fit != CLAIM_NOT && !claim_is_better(fits[side], fit);
+	return fit != CLAIM_NOT && !is_better(fits[side], fit);
 }
 
 static bool is_race(const struct race *candidate, const enum claim_fit fits[2],

@@ -41,7 +41,12 @@ enum claim_fit {
 	CLAIM_FITS /* their number */
 };
 
-bool claim_is_better(enum claim_fit one, enum claim_fit two);
+/*
+ * What is to be taken of all that was found. found: bits, 1 << enum claim_fit; *ret:
+ * those of the best. Functions of which some accesses have the line of the call may
+ * have others in their own lines: these are taken, too. Returned is the least of them.
+ */
+enum claim_fit claim_choose(unsigned int found, unsigned int *ret);
 
 /*
  * May it be another access than the reported one? Then nothing that orders it orders

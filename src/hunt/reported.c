@@ -116,14 +116,17 @@ static uint64_t end_of(uint64_t offset, uint32_t size)
 	return offset + (size > 0 ? size : 1);
 }
 
-/* "count" of "run()::count.0": scopes and numbers are each tool's and build's own. */
+/*
+ * "count" of "run()::count.0" and "run()::count (.0)": scopes and numbers are each
+ * tool's and build's own.
+ */
 static const char *last_part(const char *symbol, size_t *ret_length)
 {
 	const char *next;
 
 	while ((next = strstr(symbol, "::")) != NULL)
 		symbol = next + 2;
-	*ret_length = strcspn(symbol, ".[");
+	*ret_length = strcspn(symbol, ".[ ");
 	return symbol;
 }
 
@@ -210,7 +213,10 @@ static struct error *find_offset(struct symbolizer *symbolizer,
 
 	*ret = 0;
 	if (reported->variable.symbol && met->variable.symbol) {
-		*ret = begin_of(&met->variable) + reported->variable.offset;
+		/* clang makes several of one, which the other one may not be */
+		if (!strchr(reported->variable.symbol, '.'))
+			*ret = begin_of(&met->variable) +
+			       reported->variable.offset;
 		return NULL;
 	}
 	if (by_line)

@@ -233,6 +233,30 @@ static void another_line_of_the_function_fits_less(void **state)
 			 CLAIM_NOT);
 }
 
+static void a_member_may_be_named_without_its_class(void **state)
+{
+	struct stack claimed = STACK(FRAME(IN("pop"), AT("/a/s.cc", 9)));
+	struct stack access =
+		STACK(FRAME(IN("Ring<int, 16>::pop"), AT("/b/s.cc", 11)));
+
+	(void)state;
+	assert_int_equal(how(false, claimed, access), CLAIM_BY_FUNCTION);
+	assert_int_equal(how(false, access, claimed), CLAIM_BY_FUNCTION);
+	claimed.frames[0].function = access.frames[0].function;
+	assert_int_equal(how(false, claimed, access), CLAIM_BY_FUNCTION);
+	/* of another class, or file, or function */
+	assert_int_equal(how(false,
+			     STACK(FRAME(IN("Queue::pop"), AT("s.cc", 9))),
+			     access),
+			 CLAIM_NOT);
+	assert_int_equal(how(false, STACK(FRAME(IN("pop"), AT("t.cc", 9))),
+			     access),
+			 CLAIM_NOT);
+	assert_int_equal(how(false, STACK(FRAME(IN("op"), AT("s.cc", 9))),
+			     access),
+			 CLAIM_NOT);
+}
+
 /* DRD names the call of put() where put() accesses. */
 static void what_was_called_at_the_line_fits_better(void **state)
 {
@@ -252,19 +276,45 @@ static void what_was_called_at_the_line_fits_better(void **state)
 	assert_int_equal(how(true, claimed, access), CLAIM_NOT);
 }
 
-static void fits_have_ranks(void **state)
+static enum claim_fit chosen(unsigned int found, unsigned int expected)
+{
+	unsigned int taken;
+	enum claim_fit fit = claim_choose(found, &taken);
+
+	assert_int_equal(taken, expected);
+	return fit;
+}
+
+static void the_best_are_chosen(void **state)
 {
 	static const enum claim_fit ranks[] = {
-		CLAIM_NOT,     CLAIM_BY_FUNCTION, CLAIM_RESIZED, CLAIM_INLINED,
-		CLAIM_BY_CALL, CLAIM_BY_LINE,	  CLAIM_BY_BYTES
+		CLAIM_BY_FUNCTION, CLAIM_RESIZED, CLAIM_INLINED,
+		CLAIM_BY_CALL,	   CLAIM_BY_LINE, CLAIM_BY_BYTES
 	};
+	unsigned int found = 1U << CLAIM_NOT;
 
 	(void)state;
-	for (size_t i = 0; i < CLAIM_FITS; i++) {
-		for (size_t j = 0; j < CLAIM_FITS; j++)
-			assert_int_equal(claim_is_better(ranks[i], ranks[j]),
-					 i > j);
+	assert_int_equal(chosen(0, 0), CLAIM_NOT);
+	assert_int_equal(chosen(found, 0), CLAIM_NOT);
+	for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++) {
+		found |= 1U << ranks[i];
+		assert_int_equal(chosen(found, 1U << ranks[i]), ranks[i]);
 	}
+}
+
+/* It is not all inlined: another access may be the reported one. */
+static void a_function_with_other_lines_is_not_inlined(void **state)
+{
+	unsigned int both = 1U << CLAIM_INLINED | 1U << CLAIM_BY_FUNCTION;
+
+	(void)state;
+	assert_int_equal(chosen(both, both), CLAIM_BY_FUNCTION);
+	assert_int_equal(chosen(both | 1U << CLAIM_RESIZED,
+				1U << CLAIM_INLINED),
+			 CLAIM_INLINED);
+	assert_int_equal(chosen(both | 1U << CLAIM_BY_LINE,
+				1U << CLAIM_BY_LINE),
+			 CLAIM_BY_LINE);
 }
 
 static enum claim_fit sized(uint32_t claimed_size, struct stack claimed,
@@ -321,7 +371,13 @@ static void what_is_inlined_fits_at_the_call(void **state)
 			       STACK(FRAME(IN("main"), AT("s.c", 30)))),
 			 CLAIM_NOT);
 	assert_int_equal(sized(4, claimed, 4, claimed), CLAIM_BY_LINE);
+	assert_int_equal(sized(0, claimed, 4, access), CLAIM_NOT);
 	assert_true(claim_is_unsure(CLAIM_INLINED));
+	/* not that of a library's header */
+	claimed = STACK(FRAME(IN("get"), AT("s.c", 9)),
+			FRAME(AT("/usr/include/c++/12/bits/invoke.h", 61)));
+	access = STACK(FRAME(AT("/usr/include/c++/12/bits/invoke.h", 61)));
+	assert_int_equal(sized(4, claimed, 4, access), CLAIM_NOT);
 }
 
 /* What a race must have is what the recording has: the call's line alone is not it. */
@@ -387,8 +443,10 @@ int main(void)
 		cmocka_unit_test(a_race_may_have_its_sides_turned),
 		cmocka_unit_test(a_race_fits_as_well_as_the_recording),
 		cmocka_unit_test(another_line_of_the_function_fits_less),
+		cmocka_unit_test(a_member_may_be_named_without_its_class),
 		cmocka_unit_test(what_was_called_at_the_line_fits_better),
-		cmocka_unit_test(fits_have_ranks),
+		cmocka_unit_test(the_best_are_chosen),
+		cmocka_unit_test(a_function_with_other_lines_is_not_inlined),
 		cmocka_unit_test(another_size_fits_less),
 		cmocka_unit_test(what_is_inlined_fits_at_the_call),
 		cmocka_unit_test(

@@ -217,6 +217,7 @@ static void the_name_of_a_variable_tells(void **state)
 		{ "_ZN5cacheL6shardsE", "cache::shards", true },
 		{ "_ZN5cacheL6shardsE", "cache::shard", false },
 		{ "cache::names[abi:cxx11]", "cache::names", true },
+		{ "shards (.1)", "shards", true },
 	};
 	struct scene scene;
 
@@ -232,8 +233,11 @@ static void the_name_of_a_variable_tells(void **state)
 		assert_int_equal(asked(&scene, true), !names[i].same);
 		assert_int_equal(asked(&scene, false), !names[i].same);
 	}
-	/* shards[1].capacity */
+	/* of a part whose place is not known */
 	scene.reported.variable.offset = 48;
+	assert_false(asked(&scene, true));
+	/* shards[1].capacity */
+	sample_set(&scene.reported.variable.symbol, "names");
 	assert_true(asked(&scene, true));
 	tear_down(&scene);
 }
