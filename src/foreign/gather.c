@@ -322,9 +322,15 @@ static void name_block(struct gather *gather)
 	gather->failed |= !race->variable.name;
 }
 
-/* A line may access several sizes: then none tells which access it was. */
+/*
+ * A line may access several sizes, or members of a variable: then none tells which
+ * access it was.
+ */
 static struct error *combine(struct race *first, struct race *race)
 {
+	bool members = first->variable.symbol &&
+		       (first->address == 0 ||
+			first->variable.offset != race->variable.offset);
 	bool differs[2];
 	struct error *err = race_normalize(first);
 
@@ -338,6 +344,8 @@ static struct error *combine(struct race *first, struct race *race)
 		if (differs[i])
 			first->sides[i].size = 0;
 	}
+	if (!err && members)
+		first->address = 0;
 	return err;
 }
 

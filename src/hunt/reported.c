@@ -117,29 +117,50 @@ static uint64_t end_of(uint64_t offset, uint32_t size)
 }
 
 /*
- * "count" of "run()::count.0" and "run()::count (.0)": scopes and numbers are each
- * tool's and build's own.
+ * "run::count" of "run(int) const::count.0" and "run(int) const::count (.0)": the
+ * numbers are each build's own, and tools differ in the rest. NULL: out of memory.
  */
-static const char *last_part(const char *symbol, size_t *ret_length)
+static char *plain_symbol(const char *symbol)
 {
-	const char *next;
+	static const char qualifier[] = " const";
+	char *plain = demangle(symbol), *to;
+	int depth = 0;
 
-	while ((next = strstr(symbol, "::")) != NULL)
-		symbol = next + 2;
-	*ret_length = strcspn(symbol, ".[ ");
-	return symbol;
+	if (!plain)
+		plain = strdup(symbol);
+	if (!plain)
+		return NULL;
+	to = plain;
+	for (const char *at = plain; *at && (depth > 0 || *at != '.'); at++) {
+		if (strncmp(at, qualifier, strlen(qualifier)) == 0)
+			at += strlen(qualifier) - 1;
+		else if (*at == '(' || *at == '[')
+			depth++;
+		else if (*at == ')' || *at == ']')
+			depth--;
+		else if (depth == 0 && *at != ' ')
+			*to++ = *at;
+	}
+	*to = '\0';
+	return plain;
+}
+
+/* Does it end with the other one, which may lack scopes? */
+static bool ends_with(const char *symbol, const char *tail)
+{
+	size_t length = strlen(symbol), end = strlen(tail);
+
+	return end <= length && strcmp(symbol + length - end, tail) == 0 &&
+	       (end == length || symbol[length - end - 1] == ':');
 }
 
 static bool same_symbol(const char *reported, const char *met)
 {
-	char *plain = demangle(reported);
-	size_t length, met_length;
-	const char *part = last_part(plain ? plain : reported, &length);
-	const char *met_part = last_part(met, &met_length);
-	bool same = length == met_length &&
-		    strncmp(part, met_part, length) == 0;
+	char *one = plain_symbol(reported), *two = plain_symbol(met);
+	bool same = !one || !two || ends_with(one, two) || ends_with(two, one);
 
-	free(plain);
+	free(one);
+	free(two);
 	return same;
 }
 
@@ -213,8 +234,9 @@ static struct error *find_offset(struct symbolizer *symbolizer,
 
 	*ret = 0;
 	if (reported->variable.symbol && met->variable.symbol) {
-		/* clang makes several of one, which the other one may not be */
-		if (!strchr(reported->variable.symbol, '.'))
+		/* several members were reported, or a part that clang made */
+		if (reported->address != 0 &&
+		    !strchr(reported->variable.symbol, '.'))
 			*ret = begin_of(&met->variable) +
 			       reported->variable.offset;
 		return NULL;

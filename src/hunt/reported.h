@@ -27,7 +27,8 @@ uint64_t reported_offset(const struct race *reported);
  * an array may meet on others than they were reported for. Nor is a variable in the
  * heap. False: that is not known.
  * by_line: the lines of both accesses are those that were reported, so that an address
- * tells only of the build that was reported.
+ * tells only of the build that was reported. An address of 0: the report has several
+ * of the variable that it names.
  * That it was met on bytes of the program, and not of a library, is for the caller to
  * see.
  */

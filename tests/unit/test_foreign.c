@@ -699,6 +699,35 @@ static void of_several_sizes_none_is_kept(void **state)
 	}
 }
 
+static void of_several_members_no_address_is_kept(void **state)
+{
+	static const char text[] =
+		"WARNING: ThreadSanitizer: data race (pid=1)\n"
+		"  Read of size 4 at 0x7b0%d by thread T1:\n"
+		"    #0 get /src/a.c:9 (a+0x1218)\n"
+		"  Previous write of size 4 at 0x7b0%d by main thread:\n"
+		"    #0 main /src/a.c:12 (a+0x1300)\n"
+		"  Location is global 'pair' of size 8 at 0x7b00 (a+0x4000)\n";
+	static const int at[] = { 4, 4, 8, 8 };
+	static const uint64_t kept[] = { 0x7b04, 0x7b04, 0, 0 };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(at) / sizeof(*at); n++) {
+		struct strbuf all = { 0 };
+		struct foreign_report report;
+
+		for (size_t i = 0; i <= n; i++)
+			strbuf_addf(&all, text, at[i], at[i]);
+		parse(strbuf_text(&all), &report);
+		assert_int_equal(report.races.count, 1);
+		assert_int_equal(race_at(&report, 0)->address, kept[n]);
+		assert_string_equal(race_at(&report, 0)->variable.symbol,
+				    "pair");
+		foreign_report_deinit(&report);
+		strbuf_deinit(&all);
+	}
+}
+
 static void reports_of_other_kinds_are_counted(void **state)
 {
 	struct foreign_report report;
@@ -740,6 +769,7 @@ int main(void)
 		cmocka_unit_test(a_repetition_counts_once),
 		cmocka_unit_test(threads_of_another_process_are_others),
 		cmocka_unit_test(of_several_sizes_none_is_kept),
+		cmocka_unit_test(of_several_members_no_address_is_kept),
 		cmocka_unit_test(reports_of_other_kinds_are_counted),
 	};
 

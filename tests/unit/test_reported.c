@@ -217,6 +217,14 @@ static void the_name_of_a_variable_tells(void **state)
 		{ "_ZN5cacheL6shardsE", "cache::shards", true },
 		{ "_ZN5cacheL6shardsE", "cache::shard", false },
 		{ "cache::names[abi:cxx11]", "cache::names", true },
+		{ "run(std::vector<int>&) const::names", "run::names", true },
+		{ "(anonymous namespace)::names",
+		  "(anonymous namespace)::names", true },
+		{ "Second::count", "First::count", false },
+		{ "_ZN6Second5countE", "First::count", false },
+		{ "count", "First::count", true },
+		{ "First::count", "count", true },
+		{ "account", "count", false },
 		{ "shards (.1)", "shards", true },
 	};
 	struct scene scene;
@@ -237,8 +245,12 @@ static void the_name_of_a_variable_tells(void **state)
 	scene.reported.variable.offset = 48;
 	assert_false(asked(&scene, true));
 	/* shards[1].capacity */
-	sample_set(&scene.reported.variable.symbol, "names");
+	sample_set(&scene.reported.variable.symbol, "shards");
+	assert_true(asked(&scene, false));
 	assert_true(asked(&scene, true));
+	/* the report has several members */
+	scene.reported.address = 0;
+	assert_false(asked(&scene, true));
 	tear_down(&scene);
 }
 
