@@ -225,6 +225,32 @@ static bool read_place(struct gather *gather, struct scan *text,
 	return true;
 }
 
+/* "... /src/cache.c:9:78", "... <null>" */
+static bool ends_with_place(const struct scan *text)
+{
+	size_t i = text->length;
+
+	if (i > 6 && strncmp(text->at + i - 6, "<null>", 6) == 0)
+		return true;
+	while (i > 0 && text->at[i - 1] >= '0' && text->at[i - 1] <= '9')
+		i--;
+	return i > 0 && i < text->length && text->at[i - 1] == ':';
+}
+
+/* Behind a place, as a program's name may have a parenthesis, too; or the last one. */
+static const char *find_module(const struct scan *rest)
+{
+	struct scan from = *rest, skipped, before;
+
+	while (scan_before(&from, " (", &skipped)) {
+		before = *rest;
+		scan_cut(&before, from.at - strlen(" ("));
+		if (ends_with_place(&before))
+			return before.at + before.length;
+	}
+	return scan_last(rest, " (");
+}
+
 /* "(cache+0x1218) (BuildId: 72d6...)" at the end, which is cut off */
 static void read_module(struct gather *gather, struct scan *rest,
 			struct race_frame *frame)
@@ -241,7 +267,7 @@ static void read_module(struct gather *gather, struct scan *rest,
 		gather_text(gather, &frame->build_id, &text);
 		scan_cut(rest, id);
 	}
-	open = scan_last(rest, " (");
+	open = find_module(rest);
 	plus = scan_last(rest, "+0x");
 	if (!open || !plus || plus < open)
 		return;

@@ -118,12 +118,25 @@ static bool scan_prefix(struct scan *line, int *ret_pid)
 	return false;
 }
 
+/* Where the last parenthesis begins; NULL: there is none. */
+static const char *find_last(const struct scan *text)
+{
+	int depth = 0;
+
+	for (size_t i = text->length; i-- > 1;) {
+		depth += text->at[i] == ')';
+		if (text->at[i] == '(' && --depth <= 0)
+			return text->at[i - 1] == ' ' ? text->at + i - 1 : NULL;
+	}
+	return NULL;
+}
+
 /* "add (s.c:9)", "??? (in /tmp/s)" */
 static void read_place(struct gather *gather, struct scan *text,
 		       struct race_frame *frame)
 {
 	const char *module = scan_first(text, " (in /");
-	const char *open = module ? module : scan_last(text, " (");
+	const char *open = module ? module : find_last(text);
 	struct scan place, file;
 	const char *colon;
 	uint64_t line;

@@ -222,6 +222,49 @@ static void colors_are_passed_over(void **state)
 	foreign_report_deinit(&report);
 }
 
+static void names_may_have_parentheses(void **state)
+{
+	static const char tsan[] =
+		"WARNING: ThreadSanitizer: data race (pid=1)\n"
+		"  Read of size 4 at 0x7b04 by thread T1:\n"
+		"    #0 Q::operator/(int) const /s (1)/t (x).cc:4:9 (c (2)+0xd5) "
+		"(BuildId: 72d6)\n"
+		"  Previous write of size 4 at 0x7b04 by main thread:\n"
+		"    #0 main /s (1)/t (x).cc:8 (c (2)+0xe6)\n"
+		"    #1 <null> <null> (c (2)+0xf7)\n";
+	static const char helgrind[] =
+		"==1== Helgrind, a thread error detector\n"
+		"==1== Possible data race during read of size 4 at 0x10C038 by "
+		"thread #2\n"
+		"==1== Locks held: none\n"
+		"==1==    at 0x109163: Q::operator/(int) const (t (x).cc:4)\n"
+		"==1== This conflicts with a previous write of size 4 by thread "
+		"#1\n"
+		"==1== Locks held: none\n"
+		"==1==    at 0x109193: main (t (x).cc:8)\n";
+	struct foreign_report report;
+	const struct race *race;
+	const struct race_frame *frame;
+
+	(void)state;
+	parse(tsan, &report);
+	race = race_at(&report, 0);
+	has_frame(&race->sides[0].frames, 0, "Q::operator/", "/s (1)/t (x).cc",
+		  4);
+	has_frame(&race->sides[1].frames, 0, "main", "/s (1)/t (x).cc", 8);
+	assert_int_equal(race->sides[1].frames.count, 2);
+	for (size_t i = 0; i < 3; i++) {
+		frame = vec_at(&race->sides[i > 0].frames, i == 2);
+		assert_string_equal(frame->module, "c (2)");
+	}
+	foreign_report_deinit(&report);
+	parse(helgrind, &report);
+	race = race_at(&report, 0);
+	has_frame(&race->sides[0].frames, 0, "Q::operator/", "t (x).cc", 4);
+	has_frame(&race->sides[1].frames, 0, "main", "t (x).cc", 8);
+	foreign_report_deinit(&report);
+}
+
 /* "by 0x1091A7: ??? (in /home/me/my src (x86)/prog)" */
 static void modules_of_valgrind_may_have_blanks(void **state)
 {
@@ -752,6 +795,7 @@ int main(void)
 		cmocka_unit_test(files_may_have_blanks),
 		cmocka_unit_test(colors_are_passed_over),
 		cmocka_unit_test(modules_of_valgrind_may_have_blanks),
+		cmocka_unit_test(names_may_have_parentheses),
 		cmocka_unit_test(tsan_of_go),
 		cmocka_unit_test(helgrinds_text),
 		cmocka_unit_test(a_stripped_program_has_offsets),
