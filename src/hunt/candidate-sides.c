@@ -667,7 +667,8 @@ candidates_sides(struct candidates *candidates, const struct sides_input *input,
 	}
 	for (size_t i = 0; !err && i < input->count; i++)
 		err = fit_recording(&matching, i);
-	choose_fits(&matching);
+	if (!err)
+		choose_fits(&matching);
 	for (size_t i = 0; !err && i < input->count; i++)
 		err = fit_recording(&matching, i);
 	if (!err)
