@@ -2,7 +2,9 @@
 /* Bytes that were reported; see reported.h. */
 #include "hunt/reported.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,6 +250,28 @@ static struct error *find_offset(struct symbolizer *symbolizer,
 	return err;
 }
 
+/*
+ * Is it another member of a block of the heap? Blocks of one size that have the member
+ * where its type has it are that structure; elements of an array may be any.
+ */
+static bool is_other_member(const struct race *reported, const struct race *met)
+{
+	const struct race_variable *variable = &met->variable;
+	const struct recorded_block *block = &met->recorded.block;
+	uint64_t first, last, size;
+
+	if (!variable->container || !reported->variable.name ||
+	    block->size == 0 ||
+	    met->recorded.address - block->address != variable->offset ||
+	    sscanf(reported->variable.name,
+		   "bytes %" SCNu64 "..%" SCNu64 " of a block of %" SCNu64,
+		   &first, &last, &size) != 3)
+		return false;
+	return size == block->size &&
+	       (last < variable->offset ||
+		first >= end_of(variable->offset, met->size));
+}
+
 struct error *reported_elsewhere(struct symbolizer *symbolizer,
 				 const struct race *reported,
 				 const struct race *met, bool by_line,
@@ -259,7 +283,8 @@ struct error *reported_elsewhere(struct symbolizer *symbolizer,
 	bool same = false;
 	struct error *err;
 
-	*ret = other_region(reported->variable.region, variable->region);
+	*ret = other_region(reported->variable.region, variable->region) ||
+	       is_other_member(reported, met);
 	if (*ret || variable->region != REGION_GLOBAL ||
 	    variable->module_offset == 0)
 		return NULL;

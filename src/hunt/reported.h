@@ -25,7 +25,7 @@ uint64_t reported_offset(const struct race *reported);
  * Are the bytes that a race was met on others than the reported ones, and in no
  * variable that is the same but for its indices? Two threads that race on elements of
  * an array may meet on others than they were reported for. Nor is a variable in the
- * heap. False: that is not known.
+ * heap, nor are two members of a block. False: that is not known.
  * by_line: the lines of both accesses are those that were reported, so that an address
  * tells only of the build that was reported. An address of 0: the report has several
  * of the variable that it names.

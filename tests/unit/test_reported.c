@@ -273,6 +273,44 @@ static void what_is_in_the_heap_is_no_variable(void **state)
 	tear_down(&scene);
 }
 
+/* struct queue { int items; char text[60]; int head; }, each in a block of its own */
+static void members_of_the_heap_are_told_apart(void **state)
+{
+	struct scene scene;
+	struct recorded *recorded = &scene.met.recorded;
+	struct race_variable *variable = &scene.met.variable;
+
+	(void)state;
+	set_up(&scene);
+	scene.reported.variable.region = REGION_HEAP;
+	variable->region = REGION_UNKNOWN;
+	sample_set(&scene.reported.variable.name,
+		   "bytes 64..67 of a block of 68 of main");
+	sample_set(&variable->container, "struct queue");
+	variable->offset = 0;
+	scene.met.size = 4;
+	recorded->address = recorded->block.address = 0x4040;
+	recorded->block.size = 68;
+	assert_true(asked(&scene, true));
+	recorded->address += 64;
+	/* of an array of these, it may be any */
+	assert_false(asked(&scene, true));
+	variable->offset = 64;
+	assert_false(asked(&scene, true));
+	variable->offset = 60;
+	recorded->address -= 4;
+	assert_true(asked(&scene, true));
+	scene.met.size = 8;
+	assert_false(asked(&scene, true));
+	scene.met.size = 4;
+	recorded->block.size = 136;
+	assert_false(asked(&scene, true));
+	recorded->block.size = 68;
+	sample_set(&variable->container, NULL);
+	assert_false(asked(&scene, true));
+	tear_down(&scene);
+}
+
 /* Append a frame of the reported access as the met race's program has it. */
 static struct race_frame *add_claimed(struct scene *scene)
 {
@@ -332,6 +370,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_is_not_elsewhere),
 		cmocka_unit_test(the_name_of_a_variable_tells),
 		cmocka_unit_test(what_is_in_the_heap_is_no_variable),
+		cmocka_unit_test(members_of_the_heap_are_told_apart),
 		cmocka_unit_test(an_address_tells_of_the_same_build),
 	};
 
