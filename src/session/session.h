@@ -14,6 +14,7 @@
 #include "report/run.h"
 #include "sampling/where.h"
 #include "schedule/effort.h"
+#include "wire/hunt.h"
 #include "wire/message.h"
 #include "wire/tracing.h"
 
@@ -77,7 +78,7 @@ struct session_config {
 	bool silent; /* argv has no standard streams but /dev/null */
 };
 
-enum { HUNT_SIDES_MAX = 64 };
+enum { HUNT_SIDES_MAX = WIRE_HUNT_SIDES };
 
 /* A side of a hunt: what it is says report/target-record.h. */
 struct session_side {

@@ -209,15 +209,14 @@ static bool hunt_updates(struct engine *engine, const struct wire_hunt *wire)
 	return true;
 }
 
-/* There is no memory for it. */
-static void hunt_refuse(struct engine *engine, const struct wire_hunt *wire)
+static void hunt_refuse(struct engine *engine, const struct wire_hunt *wire,
+			enum wire_hunt_end end)
 {
 	const struct wire_hunted news = {
 		.side = wire->side,
-		.end = WIRE_HUNT_UNTRIED,
+		.end = end,
 	};
 
-	core_note(&engine->core, error_nomem);
 	channel_send(&engine->core.channel, WIRE_HUNTED, &news, sizeof(news));
 }
 
@@ -229,10 +228,16 @@ void hunt_take(struct engine *engine, const void *payload, size_t size)
 	(void)size;
 	if (!engine->hunt.on || hunt_updates(engine, wire))
 		return;
+	/* else there could be any number of them */
+	if (!hunt_program(engine, wire->site.program)) {
+		hunt_refuse(engine, wire, WIRE_HUNT_UNREACHED);
+		return;
+	}
 	target = calloc(1, sizeof(*target));
 	if (!target || !vec_push(&engine->hunt.targets, &target)) {
 		free(target);
-		hunt_refuse(engine, wire);
+		core_note(&engine->core, error_nomem);
+		hunt_refuse(engine, wire, WIRE_HUNT_UNTRIED);
 		return;
 	}
 	target->wire = *wire;

@@ -18,6 +18,7 @@
 #include "tracer/arm.h"
 #include "tracer/creation.h"
 #include "tracer/engine.h"
+#include "tracer/hunt-registers.h"
 #include "tracer/startup.h"
 #include "wire/record.h"
 #include "x86/effective.h"
@@ -34,6 +35,9 @@ enum { RECORD_WAITS = 100, RECORD_WAIT_MS = 10 };
  * which makes the next write wait for some ms (tracee/sigstate.h).
  */
 enum { RECORD_ARM_WAITS = 60, RECORD_ARM_MS = 1 };
+
+/* Of a program: more could not be armed before it goes on, by far. */
+enum { RECORD_SITES_MAX = 4 << 20 };
 
 struct record_site {
 	struct wire_site site;
@@ -133,24 +137,40 @@ static void record_arm(struct engine *engine, struct record_program *program)
 	record_delay(engine, program);
 }
 
+static struct error *record_add(struct record_program *program,
+				const struct wire_site *site)
+{
+	struct record_site *own;
+
+	if (program->sites.count >= RECORD_SITES_MAX)
+		return error_create(ERROR_OTHER,
+				    "the program has more than %d instructions "
+				    "to be recorded: the others are not",
+				    RECORD_SITES_MAX);
+	own = vec_append(&program->sites);
+	if (!own)
+		return error_nomem;
+	own->site = *site;
+	return NULL;
+}
+
 void record_take(struct engine *engine, const void *payload, size_t size)
 {
 	const struct wire_site *sites = payload;
 	struct record_program *program;
+	struct error *err = NULL;
 
-	if (engine->record.executions == 0 || size < sizeof(*sites))
+	/* of programs that nobody runs there could be any number */
+	if (engine->record.executions == 0 ||
+	    !hunt_program(engine, sites[0].program))
 		return;
 	program = record_of(&engine->record, sites[0].program);
-	for (size_t i = 0; program && i < size / sizeof(*sites); i++) {
-		struct record_site *own = vec_append(&program->sites);
-
-		if (own)
-			own->site = sites[i];
-		else
-			core_note(&engine->core, error_nomem);
-	}
 	if (!program)
-		core_note(&engine->core, error_nomem);
+		err = error_nomem;
+	for (size_t i = 0; !err && i < size / sizeof(*sites); i++)
+		err = record_add(program, &sites[i]);
+	if (err)
+		core_note(&engine->core, err);
 	/* they are armed together, before the program goes on */
 	if (program)
 		program->due = true;

@@ -14,6 +14,7 @@
 #include "wire/site.h"
 
 enum {
+	WIRE_HUNT_SIDES = 64, /* of a run */
 	WIRE_HUNT_STACK = 8,
 	WIRE_HUNT_PARTNERS = 8,
 	/* at most, of a side that waits at an INT3: each execution is a stop */

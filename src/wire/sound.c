@@ -75,6 +75,20 @@ static bool sound_sites(const void *payload, size_t size)
 	return size % sizeof(*sites) == 0;
 }
 
+/* Of one program. */
+static bool sound_record(const void *payload, size_t size)
+{
+	const struct wire_site *sites = payload;
+
+	if (size == 0 || !sound_sites(payload, size))
+		return false;
+	for (size_t i = 1; i < size / sizeof(*sites); i++) {
+		if (sites[i].program != sites[0].program)
+			return false;
+	}
+	return true;
+}
+
 static bool sound_supply(const void *payload, size_t size)
 {
 	(void)payload;
@@ -191,9 +205,9 @@ static bool sound_hunt(const void *payload, size_t size)
 {
 	const struct wire_hunt *hunt = payload;
 
-	return size == sizeof(*hunt) && sound_flag(&hunt->any) &&
-	       sound_flag(&hunt->by_text) && sound_flag(&hunt->until_all) &&
-	       sound_flag(&hunt->unlisted) &&
+	return size == sizeof(*hunt) && hunt->side < WIRE_HUNT_SIDES &&
+	       sound_flag(&hunt->any) && sound_flag(&hunt->by_text) &&
+	       sound_flag(&hunt->until_all) && sound_flag(&hunt->unlisted) &&
 	       hunt->path_length <= WIRE_PATH_MAX &&
 	       hunt->stack_count <= WIRE_HUNT_STACK &&
 	       hunt->partner_count <= WIRE_HUNT_PARTNERS &&
@@ -210,7 +224,7 @@ static sound_check *const sound_checks[] = {
 	[WIRE_SIGNAL] = sound_signal, [WIRE_STOP] = sound_stop,
 	[WIRE_JUDGED] = sound_judged, [WIRE_STARTUP_SENT] = sound_startup,
 	[WIRE_REPLAY] = sound_replay, [WIRE_HUNT] = sound_hunt,
-	[WIRE_RECORD] = sound_sites,
+	[WIRE_RECORD] = sound_record,
 };
 
 enum { SOUND_CHECKS = sizeof(sound_checks) / sizeof(sound_checks[0]) };

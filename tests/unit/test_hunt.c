@@ -396,6 +396,39 @@ static void without_memory_a_side_is_not_tried(void **state)
 	driven_end(driven);
 }
 
+/* One that nobody runs, any more or at all. */
+static void a_side_of_no_program_is_not_kept(void **state)
+{
+	struct driven *driven = start(1);
+	struct wire_hunt side = side_at_write();
+
+	(void)state;
+	for (side.site.program = 70; side.site.program < 80;
+	     side.site.program++)
+		hunt_take(&driven->engine, &side, sizeof(side));
+	assert_int_equal(driven->engine.hunt.targets.count, 0);
+	driven_listen(driven);
+	assert_int_equal(driven->hunted_count, 10);
+	assert_int_equal(driven->hunted.end, WIRE_HUNT_UNREACHED);
+	driven_end(driven);
+}
+
+static void what_no_program_runs_is_not_recorded(void **state)
+{
+	struct driven *driven = start(1);
+	struct wire_site site = site_at(site_write, 1);
+
+	(void)state;
+	driven->engine.record.executions = 1;
+	site.program = 70;
+	record_take(&driven->engine, &site, sizeof(site));
+	assert_int_equal(driven->engine.record.programs.count, 0);
+	site.program = 0;
+	record_take(&driven->engine, &site, sizeof(site));
+	assert_int_equal(driven->engine.record.programs.count, 1);
+	driven_end(driven);
+}
+
 /* A side that waits for these, of which the other thread reads first. */
 static struct wire_hunt side_with_partners(const char *const *partners)
 {
@@ -579,6 +612,8 @@ int main(void)
 		cmocka_unit_test(with_one_register_sides_wait_in_the_text),
 		cmocka_unit_test(a_side_in_the_text_is_given_up),
 		cmocka_unit_test(without_memory_a_side_is_not_tried),
+		cmocka_unit_test(a_side_of_no_program_is_not_kept),
+		cmocka_unit_test(what_no_program_runs_is_not_recorded),
 		cmocka_unit_test(a_hold_goes_on_until_the_partner_comes),
 		cmocka_unit_test(a_partner_that_is_busy_elsewhere_gets_on),
 		cmocka_unit_test(who_was_met_first_is_not_met_again),

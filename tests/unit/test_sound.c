@@ -123,11 +123,25 @@ static void the_second_of_two_sites_is_checked(void **state)
 	assert_true(wire_is_sound(WIRE_SITES, sites, sizeof(sites[0])));
 }
 
+static void what_is_recorded_is_of_one_program(void **state)
+{
+	struct wire_site sites[2] = { site_at(site_write, 1),
+				      site_at(site_read, 2) };
+
+	(void)state;
+	assert_true(wire_is_sound(WIRE_RECORD, sites, sizeof(sites)));
+	sites[1].program = 1;
+	assert_true(wire_is_sound(WIRE_SITES, sites, sizeof(sites)));
+	assert_false(wire_is_sound(WIRE_RECORD, sites, sizeof(sites)));
+	assert_false(wire_is_sound(WIRE_RECORD, sites, 0));
+}
+
 static void each_field_of_a_hunt_is_checked(void **state)
 {
 	struct wire_hunt hunt = good_hunt();
 
 	(void)state;
+	assert_field_is_checked(WIRE_HUNT, hunt, side, WIRE_HUNT_SIDES);
 	assert_field_is_checked(WIRE_HUNT, hunt, path_length,
 				WIRE_PATH_MAX + 1);
 	assert_field_is_checked(WIRE_HUNT, hunt, stack_count,
@@ -301,13 +315,41 @@ static void hostile_places(struct frontend *frontend)
 	}
 }
 
+/* Sides without end, of programs that there are and that there are not. */
+static void hostile_hunt(struct frontend *frontend)
+{
+	struct wire_hunt hunt = good_hunt();
+
+	hunt.site.address = arena->write_site;
+	hunt.partners[0].address = arena->read_site;
+	hunt.side = (uint32_t)(random_next() % (2 * WIRE_HUNT_SIDES));
+	hunt.site.program = (uint32_t)(random_next() % 3);
+	hunt.partners[0].program = hunt.site.program;
+	hunt.any = random_next() % 2;
+	hunt.by_text = random_next() % 2;
+	hunt.ordinal = random_next() >> (random_next() % 64);
+	hunt.hold_ns = random_next() % (20 * 1000 * 1000);
+	hostile_send(frontend, WIRE_HUNT, &hunt, sizeof(hunt));
+}
+
+static void hostile_record(struct frontend *frontend)
+{
+	struct wire_site site = good_site(random_next() % 4,
+					  random_next() % 2 ? arena->write_site
+							    : arena->data_site);
+
+	site.program = (uint32_t)(random_next() % 3);
+	site.record = (uint32_t)(random_next() % 4);
+	hostile_send(frontend, WIRE_RECORD, &site, sizeof(site));
+}
+
 static void hostile_turn(struct frontend *frontend)
 {
 	const struct wire_site good[] = { good_site(1, arena->write_site),
 					  good_site(2, arena->data_site),
 					  good_site(3, arena->unnamed_site) };
 
-	switch (random_next() % 4) {
+	switch (random_next() % 6) {
 	case 0:
 		hostile_noise(frontend);
 		break;
@@ -317,16 +359,22 @@ static void hostile_turn(struct frontend *frontend)
 	case 2:
 		hostile_send(frontend, WIRE_SITES, &good[0], sizeof(good[0]));
 		break;
+	case 3:
+		hostile_hunt(frontend);
+		break;
+	case 4:
+		hostile_record(frontend);
+		break;
 	default:
 		hostile_forget(frontend);
 		break;
 	}
 }
 
-static void no_message_harms_the_program(const char *backend)
+static void no_message_harms_the_program(const struct tracer_config *config)
 {
 	int count = getenv("RACEWATCH_TEST_LONG") ? LONG : SHORT;
-	struct frontend *frontend = frontend_start("/proc/self/exe", backend);
+	struct frontend *frontend = frontend_start_as("/proc/self/exe", config);
 	int written = 0; /* how often the data did not hold what it should */
 
 	if (frontend->failed) {
@@ -354,14 +402,36 @@ static void no_message_harms_the_program(const char *backend)
 
 static void no_message_harms_a_program_with_breakpoints(void **state)
 {
+	const struct tracer_config config = { .tracing.backend = "value" };
+
 	(void)state;
-	no_message_harms_the_program("value");
+	no_message_harms_the_program(&config);
 }
 
 static void no_message_harms_a_program_with_watchpoints(void **state)
 {
+	const struct tracer_config config = { .tracing.backend = "perf" };
+
 	(void)state;
-	no_message_harms_the_program("perf");
+	no_message_harms_the_program(&config);
+}
+
+static void no_message_harms_a_program_in_a_hunt(void **state)
+{
+	const struct tracer_config config = { .tracing.backend = "ptrace",
+					      .hunts = true };
+
+	(void)state;
+	no_message_harms_the_program(&config);
+}
+
+static void no_message_harms_a_program_that_is_recorded(void **state)
+{
+	const struct tracer_config config = { .tracing.backend = "ptrace",
+					      .record_executions = 2 };
+
+	(void)state;
+	no_message_harms_the_program(&config);
 }
 
 int main(int argc, char **argv)
@@ -369,6 +439,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_field_of_a_site_is_checked),
 		cmocka_unit_test(the_second_of_two_sites_is_checked),
+		cmocka_unit_test(what_is_recorded_is_of_one_program),
 		cmocka_unit_test(each_field_of_a_hunt_is_checked),
 		cmocka_unit_test(a_place_of_a_hunt_is_checked),
 		cmocka_unit_test(each_field_of_the_others_is_checked),
@@ -376,6 +447,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(no_other_type_is_taken),
 		cmocka_unit_test(no_message_harms_a_program_with_breakpoints),
 		cmocka_unit_test(no_message_harms_a_program_with_watchpoints),
+		cmocka_unit_test(no_message_harms_a_program_in_a_hunt),
+		cmocka_unit_test(no_message_harms_a_program_that_is_recorded),
 	};
 
 	if (argc > 3 && strcmp(argv[1], "--child") == 0)
