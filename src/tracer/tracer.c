@@ -204,7 +204,11 @@ static void tracer_messages(struct engine *engine)
 			 tracer_handlers[type])
 			tracer_handlers[type](engine, payload, size);
 	}
-	if (engine->core.channel.closed)
+	if (engine->core.channel.starved &&
+	    engine->core.phase < PHASE_RELEASING)
+		core_note(&engine->core, error_nomem);
+	/* what cannot be read is never done: the program goes on without us */
+	if (engine->core.channel.closed || engine->core.channel.starved)
 		engine_release(engine);
 }
 
@@ -479,10 +483,12 @@ static struct tracer_news tracer_sleep(struct engine *engine, int signals)
 {
 	bool out = channel_pending(&engine->core.channel) &&
 		   tracer_sends(engine, clock_now_ns());
+	/* what is not read would end each sleep at once; ticks try again */
+	bool silent = engine->core.channel.closed ||
+		      engine->core.channel.starved;
 	struct pollfd fds[] = {
 		{ .fd = signals, .events = POLLIN },
-		{ .fd = engine->core.channel.closed ? -1
-						    : engine->core.channel.fd,
+		{ .fd = silent ? -1 : engine->core.channel.fd,
 		  .events = (short)(POLLIN | (out ? POLLOUT : 0)) },
 	};
 	uint64_t now = clock_now_ns();

@@ -63,7 +63,8 @@ void channel_hurry(struct channel *channel);
 
 /*
  * Read what there is. Sets closed at end of file or on a framing error, and
- * starved while there is no memory to read it into.
+ * starved while there is no memory to read it into: then the socket stays
+ * readable. Both sides end the session on that, and do not wait for it to be.
  */
 void channel_fill(struct channel *channel);
 

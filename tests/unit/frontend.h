@@ -21,6 +21,7 @@ enum { TEXT = 2 * 4096, OUT_LIMIT = 1 << 20, STATUS = 42 };
 /* What the program tells, in a file that it inherits. */
 struct arena {
 	uint32_t ready, over, ended;
+	uint32_t starve; /* the tracer gets no large memory (test_tracer) */
 	pid_t tids[2];
 	uint64_t write_site, read_site;
 	uint64_t data[16];

@@ -135,6 +135,34 @@ static void what_the_socket_does_not_take_is_kept(void **state)
 	assert_false(channel_pending(&pair->a));
 }
 
+static bool starve;
+
+void *__real_realloc(void *pointer, size_t size);
+void *__wrap_realloc(void *pointer, size_t size);
+
+void *__wrap_realloc(void *pointer, size_t size)
+{
+	return starve ? NULL : __real_realloc(pointer, size);
+}
+
+/* What was not read is not lost. */
+static void without_memory_it_says_so_until_there_is_some(void **state)
+{
+	struct pair *pair = *state;
+
+	assert_true(channel_send(&pair->a, WIRE_NOTE, "hello", 5));
+	channel_flush(&pair->a);
+	starve = true;
+	channel_fill(&pair->b);
+	starve = false;
+	assert_true(pair->b.starved);
+	assert_false(pair->b.closed);
+	expect_nothing(&pair->b);
+	channel_fill(&pair->b);
+	assert_false(pair->b.starved);
+	expect(&pair->b, WIRE_NOTE, "hello", 5);
+}
+
 static void too_large_a_message_is_refused(void **state)
 {
 	struct pair *pair = *state;
@@ -252,6 +280,7 @@ int main(void)
 		TEST(messages_arrive_whole_and_in_order),
 		TEST(a_message_in_pieces_is_awaited),
 		TEST(what_the_socket_does_not_take_is_kept),
+		TEST(without_memory_it_says_so_until_there_is_some),
 		TEST(too_large_a_message_is_refused),
 		TEST(the_last_words_find_room),
 		TEST(a_length_beyond_the_limit_closes),

@@ -485,6 +485,37 @@ static void a_hostile_front_end_harms_nobody(void **state)
 	}
 }
 
+void *__real_realloc(void *pointer, size_t size);
+void *__wrap_realloc(void *pointer, size_t size);
+
+void *__wrap_realloc(void *pointer, size_t size)
+{
+	if (arena && !tracee_is_child && size > WIRE_STACK_MAX &&
+	    __atomic_load_n(&arena->starve, __ATOMIC_ACQUIRE))
+		return NULL;
+	return __real_realloc(pointer, size);
+}
+
+/* It would be told at once, over and over, that there is something to read. */
+static void without_memory_for_messages_the_program_runs_on(void **state)
+{
+	struct frontend *frontend = frontend_start("/proc/self/exe", "value");
+	static struct wire_site sites[2000];
+
+	(void)state;
+	frontend_send_sites(frontend);
+	frontend->site_count = 0;
+	for (size_t i = 0; i < sizeof(sites) / sizeof(sites[0]); i++)
+		sites[i] = frontend->sites[0];
+	assert_true(channel_send(&frontend->channel, WIRE_SITES, sites,
+				 sizeof(sites)));
+	tracee_tell(&arena->starve, 1);
+	frontend_until(frontend, frontend->detached);
+	assert_true(frontend->detached);
+	assert_non_null(strstr(frontend->note, "memory"));
+	finish(frontend);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -500,6 +531,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_signal_is_passed_to_the_program),
 		cmocka_unit_test(the_front_end_dies_and_the_program_runs_on),
 		cmocka_unit_test(a_hostile_front_end_harms_nobody),
+		cmocka_unit_test(
+			without_memory_for_messages_the_program_runs_on),
 	};
 
 	if (argc > 3 && strcmp(argv[1], "--child") == 0)
