@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/passfd.h"
 #include "base/regular.h"
 
 enum {
@@ -39,25 +40,11 @@ static _Noreturn void leave(void)
 static void answer(int code, const struct stat *status, int fd)
 {
 	struct opener_answer answer = { .code = code };
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec part = { &answer, sizeof(answer) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 
 	if (status)
 		answer.status = *status;
-	memset(&control, 0, sizeof(control));
-	if (fd >= 0) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-	}
-	if (sendmsg(SOCKET_FD, &message, MSG_NOSIGNAL) < 0 && errno == EPIPE)
+	if (!passfd_send(SOCKET_FD, &answer, sizeof(answer), fd) &&
+	    errno == EPIPE)
 		leave();
 }
 

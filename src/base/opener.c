@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/opener-process.h"
+#include "base/passfd.h"
 #include "base/regular.h"
 #include "base/rights.h"
 
@@ -149,25 +150,8 @@ static bool await(const struct opener *opener)
 static bool receive(const struct opener *opener, struct opener_answer *ret,
 		    int *ret_fd)
 {
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec part = { ret, sizeof(*ret) };
-	struct msghdr message = { .msg_iov = &part,
-				  .msg_iovlen = 1,
-				  .msg_control = &control,
-				  .msg_controllen = sizeof(control) };
-	struct cmsghdr *header;
-
-	*ret_fd = -1;
-	if (recvmsg(opener->fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) !=
-	    sizeof(*ret))
-		return false;
-	header = CMSG_FIRSTHDR(&message);
-	if (header && header->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_fd, CMSG_DATA(header), sizeof(*ret_fd));
-	return true;
+	return passfd_receive(opener->fd, MSG_DONTWAIT, ret, sizeof(*ret),
+			      ret_fd);
 }
 
 static struct error *hangs(struct opener *opener, const char *name)

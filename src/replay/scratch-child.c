@@ -12,13 +12,16 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/rseq.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/passfd.h"
 #include "sys/faultfd.h"
+#include "sys/trace.h"
 
 enum {
 	/* how often the CPU time is read */
@@ -32,12 +35,12 @@ enum {
 static const uint8_t child_stub[] = { 0x0f, 0x05, 0xcc };
 
 /*
- * No file of ours may stay open longer for it. Only the pipe remains, as 0.
+ * No file of ours may stay open longer for it. Only the socket remains, as 0.
  */
-static void child_close_files(int pipe)
+static void child_close_files(int socket)
 {
-	if (pipe != 0)
-		dup2(pipe, 0);
+	if (socket != 0)
+		dup2(socket, 0);
 	if (close_range(1, ~0U, 0) == 0)
 		return;
 	for (int fd = 1; fd < CHILD_FILES; fd++)
@@ -96,18 +99,19 @@ static bool child_prepare(void)
 	       setitimer(ITIMER_PROF, &timer, NULL) == 0;
 }
 
-static void child_body(int pipe, bool faultfd)
+static void child_body(int socket, bool faultfd)
 {
 	struct scratch_report report = { .faultfd = -1 };
+	int fd = -1;
 
-	child_close_files(pipe);
+	child_close_files(socket);
 	if (!child_prepare())
 		report.code = errno;
 	if (faultfd)
-		report.faultfd = faultfd_open();
-	if (report.faultfd < 0)
+		fd = faultfd_open();
+	if (fd < 0)
 		report.faultfd_code = errno;
-	if (write(0, &report, sizeof(report)) != sizeof(report))
+	if (!passfd_send(0, &report, sizeof(report), fd) || !trace_offer())
 		_exit(1); /* exit-allowed: a forked child */
 	for (;;)
 		pause();
@@ -118,12 +122,11 @@ struct error *scratch_fork(bool faultfd, pid_t *ret_pid,
 {
 	cleanup_close int receive = -1;
 	struct scratch_report report;
-	int fds[2];
-	ssize_t n;
+	int fds[2], fd;
 	pid_t pid;
 
-	if (pipe(fds) != 0)
-		return error_os(errno, "make a pipe");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
+		return error_os(errno, "make a pair of sockets");
 	receive = fds[0];
 	pid = fork();
 	if (pid == 0)
@@ -132,12 +135,10 @@ struct error *scratch_fork(bool faultfd, pid_t *ret_pid,
 	if (pid < 0)
 		return error_os(errno, "start the scratch process");
 	*ret_pid = pid;
-	do
-		n = read(receive, &report, sizeof(report));
-	while (n < 0 && errno == EINTR);
-	if (n != sizeof(report))
+	if (!passfd_receive(receive, 0, &report, sizeof(report), &fd))
 		return error_create(ERROR_OTHER,
 				    "the scratch process ended early");
+	report.faultfd = fd;
 	*ret = report;
 	if (report.code)
 		return error_os(report.code, "prepare the scratch process");

@@ -45,7 +45,7 @@ struct scratch {
 /* What the child tells when it is ready. */
 struct scratch_report {
 	int code; /* errno of what failed, 0 */
-	int faultfd; /* its number there, or -1 */
+	int faultfd; /* the parent's own, or -1 */
 	int faultfd_code; /* why it has none */
 };
 

@@ -99,29 +99,21 @@ static struct error *scratch_choose(struct scratch *scratch,
 
 	if (way == SCRATCH_BY_MAPPINGS)
 		return NULL;
-	if (report->faultfd < 0)
-		err = error_os(report->faultfd_code, "userfaultfd");
-	else
-		err = faultfd_take(scratch->pid, report->faultfd,
-				   &scratch->faultfd);
-	if (!err)
-		err = scratch_reserve(scratch);
+	err = report->faultfd < 0
+		      ? error_os(report->faultfd_code, "userfaultfd")
+		      : scratch_reserve(scratch);
 	return err ? scratch_without_faultfd(scratch, err) : NULL;
 }
 
-static struct error *scratch_seize(const struct scratch *scratch)
+static struct error *scratch_take(const struct scratch *scratch)
 {
-	struct stop_reason stop = { .kind = STOP_EXITED };
-	struct error *err = trace_seize_scratch(scratch->pid);
+	struct stop_reason stop;
+	struct error *err = wait_thread(scratch->pid, &stop);
 
-	if (!err)
-		err = trace_interrupt(scratch->pid);
-	if (!err)
-		err = wait_thread(scratch->pid, &stop);
-	if (!err && stop.kind != STOP_INTERRUPTED)
-		err = error_create(ERROR_OTHER,
-				   "the scratch process does not stop");
-	return err;
+	if (!err && (stop.kind != STOP_SIGNAL || stop.signal != SIGSTOP))
+		return error_create(ERROR_OTHER,
+				    "the scratch process does not stop");
+	return err ? err : trace_take_scratch(scratch->pid);
 }
 
 static struct error *scratch_start(struct scratch *scratch,
@@ -131,8 +123,9 @@ static struct error *scratch_start(struct scratch *scratch,
 	struct error *err =
 		scratch_fork(way == SCRATCH_BY_FAULTFD, &scratch->pid, &report);
 
+	scratch->faultfd = report.faultfd;
 	if (!err)
-		err = scratch_seize(scratch);
+		err = scratch_take(scratch);
 	if (!err)
 		err = scratch_unmap_all(scratch);
 	if (!err)

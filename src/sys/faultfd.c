@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "sys/pagemap.h"
 
@@ -37,21 +36,6 @@ int faultfd_open(void)
 	close(fd);
 	errno = code;
 	return -1;
-}
-
-struct error *faultfd_take(pid_t pid, int number, int *ret)
-{
-	cleanup_close int process = (int)syscall(SYS_pidfd_open, pid, 0);
-	int fd;
-
-	if (process < 0)
-		return error_os(errno, "open process %d", (int)pid);
-	fd = (int)syscall(SYS_pidfd_getfd, process, number, 0);
-	if (fd < 0)
-		return error_os(errno, "take the userfaultfd of process %d",
-				(int)pid);
-	*ret = fd;
-	return NULL;
 }
 
 struct error *faultfd_register(int fd, uint64_t start, uint64_t end)

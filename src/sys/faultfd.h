@@ -21,12 +21,6 @@ struct error;
  */
 int faultfd_open(void);
 
-/*
- * The descriptor `number' of a process that the caller traces, as one of the
- * caller's own, which closes it.
- */
-struct error *faultfd_take(pid_t pid, int number, int *ret);
-
 /* Serve the range, which is anonymous memory, page-aligned. */
 struct error *faultfd_register(int fd, uint64_t start, uint64_t end);
 

@@ -67,12 +67,17 @@ struct error *trace_seize_alone(pid_t tid)
 	return NULL;
 }
 
-struct error *trace_seize_scratch(pid_t pid)
+bool trace_offer(void)
+{
+	return ptrace(PTRACE_TRACEME, 0, 0L, 0L) == 0 && raise(SIGSTOP) == 0;
+}
+
+struct error *trace_take_scratch(pid_t pid)
 {
 	unsigned long options = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD;
 
-	if (ptrace(PTRACE_SEIZE, pid, 0L, options) < 0)
-		return trace_error(pid, "seize");
+	if (ptrace(PTRACE_SETOPTIONS, pid, 0L, options) < 0)
+		return trace_error(pid, "set options of");
 	return NULL;
 }
 

@@ -26,10 +26,13 @@ struct error *trace_seize(pid_t tid, bool exit_kill);
 /* Without events: its children and threads born later are not traced. */
 struct error *trace_seize_alone(pid_t tid);
 /*
- * Seize a process that runs by trace_emulate() only. It is killed when the
- * tracer dies, and its stops at system calls are reported likewise.
+ * A child that runs by trace_emulate() only: it offers itself to its parent, which
+ * stops it by SIGSTOP, and the parent, when it has waited for that, takes it. It
+ * is killed when the parent dies, and its stops at system calls are reported
+ * likewise. So no process is traced by this that did not ask for it.
  */
-struct error *trace_seize_scratch(pid_t pid);
+bool trace_offer(void);
+struct error *trace_take_scratch(pid_t pid);
 enum { TRACE_SYSCALL_SIGNAL = 5 | 0x80 };
 struct error *trace_interrupt(pid_t tid);
 struct error *trace_continue(pid_t tid, int signal);

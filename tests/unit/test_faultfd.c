@@ -8,14 +8,18 @@
 
 #include <cmocka.h>
 
+#include <sys/socket.h>
+
 #include "tracee.h"
 
+#include "base/passfd.h"
 #include "sys/faultfd.h"
 
 enum { PAGE = 4096 };
 
 struct served {
-	uint32_t number, go; /* number: of the descriptor, and 1 */
+	uint32_t go;
+	int sockets[2];
 	uint32_t seen;
 	uint8_t *pages; /* of the child alone: the same address in both */
 	pid_t pid;
@@ -26,9 +30,9 @@ struct served {
 static void body(void *arg)
 {
 	struct served *served = arg;
-	int fd = faultfd_open();
+	char byte = 0;
 
-	tracee_tell(&served->number, (uint32_t)(fd + 1) | 0x10000);
+	passfd_send(served->sockets[1], &byte, 1, faultfd_open());
 	tracee_await(&served->go, 1);
 	served->seen = *(volatile uint8_t *)served->pages;
 	*(volatile uint8_t *)served->pages = 1;
@@ -37,13 +41,16 @@ static void body(void *arg)
 static int setup(void **state)
 {
 	struct served *served = tracee_share(sizeof(*served));
+	char byte;
 
-	served->fd = -1;
 	served->pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+		       served->sockets) < 0)
+		return -1;
 	served->pid = tracee_fork(body, served);
-	while (!__atomic_load_n(&served->number, __ATOMIC_ACQUIRE))
-		sched_yield();
+	if (!passfd_receive(served->sockets[0], 0, &byte, 1, &served->fd))
+		return -1;
 	tracee_seize(served->pid);
 	*state = served;
 	return 0;
@@ -55,6 +62,8 @@ static int teardown(void **state)
 
 	if (served->fd >= 0)
 		close(served->fd);
+	close(served->sockets[0]);
+	close(served->sockets[1]);
 	tracee_kill(served->pid);
 	munmap(served->pages, 2 * PAGE);
 	munmap(served, sizeof(*served));
@@ -63,13 +72,11 @@ static int teardown(void **state)
 
 static void take(struct served *served)
 {
-	int number = (int)(served->number & 0xffff) - 1;
 	uint64_t start = (uintptr_t)served->pages;
 
-	if (number < 0)
+	if (served->fd < 0)
 		tracee_skip(
 			error_create(ERROR_UNSUPPORTED, "no userfaultfd here"));
-	assert_ok(faultfd_take(served->pid, number, &served->fd));
 	assert_ok(faultfd_register(served->fd, start, start + 2 * PAGE));
 }
 
@@ -118,12 +125,9 @@ static void pages_are_served(void **state)
 
 static void what_is_no_descriptor_is_refused(void **state)
 {
-	struct served *served = *state;
-	struct error *err = faultfd_take(served->pid, 997, &served->fd);
+	struct error *err;
 
-	assert_non_null(err);
-	error_free(err);
-	assert_int_equal(served->fd, -1);
+	(void)state;
 	err = faultfd_register(-1, 0, PAGE);
 	assert_non_null(err);
 	error_free(err);
