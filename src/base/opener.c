@@ -76,6 +76,11 @@ struct error *opener_create(uint64_t limit_ns, struct opener **ret)
 	return NULL;
 }
 
+pid_t opener_pid(const struct opener *opener)
+{
+	return opener->pid;
+}
+
 static void reap_lost(const struct opener *opener)
 {
 	for (size_t i = 0; i < opener->lost_count; i++)

@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 struct error;
 struct opener;
@@ -30,6 +31,8 @@ struct open_request {
  */
 struct error *opener_create(uint64_t limit_ns, struct opener **ret);
 enum { OPENER_LOST_MAX = 8 };
+/* The number of the process, for a filter of signals. */
+pid_t opener_pid(const struct opener *opener);
 /* NULL is fine. Does not wait for a process that hangs. */
 void opener_destroy(struct opener *opener);
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -42,25 +43,32 @@ static bool capabilities_get(struct capability_sets *ret)
 	return true;
 }
 
-static bool capabilities_set_effective(uint64_t effective)
+static bool capabilities_set(const struct capability_sets *sets)
 {
 	struct __user_cap_header_struct header = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
 	};
 	struct __user_cap_data_struct data[2];
-	struct capability_sets now;
 
-	if (!capabilities_get(&now))
-		return false;
-	effective &= now.permitted;
-	if (effective == now.effective)
-		return true;
 	for (int i = 0; i < 2; i++) {
-		data[i].effective = (uint32_t)(effective >> 32 * i);
-		data[i].permitted = (uint32_t)(now.permitted >> 32 * i);
-		data[i].inheritable = (uint32_t)(now.inheritable >> 32 * i);
+		data[i].effective = (uint32_t)(sets->effective >> 32 * i);
+		data[i].permitted = (uint32_t)(sets->permitted >> 32 * i);
+		data[i].inheritable = (uint32_t)(sets->inheritable >> 32 * i);
 	}
 	return syscall(SYS_capset, &header, data) == 0;
+}
+
+static bool capabilities_set_effective(uint64_t effective)
+{
+	struct capability_sets sets;
+
+	if (!capabilities_get(&sets))
+		return false;
+	effective &= sets.permitted;
+	if (effective == sets.effective)
+		return true;
+	sets.effective = effective;
+	return capabilities_set(&sets);
 }
 
 static uint64_t capabilities_effective(void)
@@ -260,5 +268,25 @@ struct error *rights_assume(const struct rights *rights,
 		}
 	}
 	*ret = saved;
+	return NULL;
+}
+
+struct error *rights_reduce(uint64_t keep)
+{
+	struct capability_sets sets;
+
+	if (!capabilities_get(&sets))
+		return error_os(errno, "our own capabilities");
+	/* the bounding set, where that is allowed: it matters for programs only */
+	for (int i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++) {
+		if (!(keep >> i & 1))
+			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+	}
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	sets.permitted &= keep;
+	sets.effective &= keep;
+	sets.inheritable = 0;
+	if (!capabilities_set(&sets))
+		return error_os(errno, "give up capabilities");
 	return NULL;
 }

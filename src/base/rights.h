@@ -41,6 +41,12 @@ struct error *rights_parse(const char *status, struct rights *ret);
 /* Does the process run for another user than we do? */
 bool rights_differ(const struct rights *rights);
 
+/*
+ * Give up for good all capabilities but those of `keep', in all sets of this
+ * process, which has one thread. Its user and groups stay.
+ */
+struct error *rights_reduce(uint64_t keep);
+
 /* Our own rights while others are assumed. */
 struct rights_saved {
 	struct rights own;

@@ -166,17 +166,20 @@ static struct error *attach_processes(char *const *operands,
  * What is written about a program of another user is for nobody but us: it has
  * lines of files, values and names that others may not read.
  */
-static void attach_keep_private(const struct vec *pids)
+static void attach_keep_private(struct watch_options *options)
 {
+	const struct vec *pids = &options->pids;
+
 	for (size_t i = 0; i < pids->count; i++) {
 		struct rights rights;
 		struct error *err =
 			rights_of(*(const int *)vec_at(pids, i), &rights);
 
-		if (!err && rights_differ(&rights))
-			umask(0077);
+		options->foreign |= !err && rights_differ(&rights);
 		error_free(err);
 	}
+	if (options->foreign)
+		umask(0077);
 }
 
 static struct error *attach_watch(char *const *operands,
@@ -187,7 +190,7 @@ static struct error *attach_watch(char *const *operands,
 	struct error *err = attach_processes(operands, options, &held);
 
 	if (!err)
-		attach_keep_private(&options->pids);
+		attach_keep_private(options);
 	if (!err)
 		err = watch_program(options, ret_status);
 	options->held = NULL;

@@ -156,6 +156,11 @@ static const struct option_def watching_defs[] = {
 	  .type = OPTION_FLAG,
 	  .offset = AT(watching, debuginfod),
 	  .of_runs = true },
+	{ .name = "--no-sandbox",
+	  .help = "keep all privileges and system calls while watching",
+	  .type = OPTION_FLAG,
+	  .offset = AT(watching, no_sandbox),
+	  .of_runs = true },
 };
 
 static const struct option_def replaying_defs[] = {

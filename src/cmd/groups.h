@@ -51,6 +51,7 @@ struct watching {
 	const char *policy; /* NULL: not given */
 	struct vec at; /* of const char * */
 	bool debuginfod;
+	bool no_sandbox;
 };
 extern const struct option_group watching_group;
 

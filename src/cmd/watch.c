@@ -26,6 +26,7 @@
 #include "report/state.h"
 #include "sampling/at.h"
 #include "sampling/rules.h"
+#include "sys/sandbox.h"
 
 /* how arguments of --on-race and --debug may begin */
 static const char *const on_race_words[] = { "report", "stop", "core",
@@ -188,6 +189,28 @@ static const char *watch_replay_off(const struct watch_options *options)
 							       : NULL;
 }
 
+/* What it takes to run commands at a race is known to them alone. */
+static const char *watch_sandbox_off(const struct watch_options *options,
+				     const struct onrace *onrace)
+{
+	if (options->common.watching.no_sandbox)
+		return "--no-sandbox";
+	if (onrace->action == ONRACE_EXEC)
+		return "--on-race=exec";
+	return onrace->action == ONRACE_CORE ? "--on-race=core" : NULL;
+}
+
+/* Whose program could take the front end over gains nothing if it is ours. */
+static struct sandbox watch_sandbox(const struct watch_options *options)
+{
+	bool connects = options->common.watching.debuginfod;
+
+	return (struct sandbox){
+		.writes = !options->foreign || options->state || connects,
+		.connects = connects,
+	};
+}
+
 static struct silence_asked watch_asked(const struct watch_options *options,
 					const struct effort_plan *plan,
 					const struct globs *globs)
@@ -219,6 +242,7 @@ static struct error *watch_session(const struct watch_options *options,
 	const struct common *common = &options->common;
 	const struct effort_plan plan =
 		effort_plan(&common->effort, options->preset);
+	const struct sandbox sandbox = watch_sandbox(options);
 	const struct watching_plan watching = {
 		.session = {
 			.argv = options->argv,
@@ -249,6 +273,8 @@ static struct error *watch_session(const struct watch_options *options,
 				  strcmp(common->watching.policy, "guided") ==
 					  0,
 			.at = &options->places,
+			.sandbox = output->config->sandbox_off ? NULL
+							       : &sandbox,
 		},
 		.asked = watch_asked(options, &plan, &rules->globs),
 		.output = output,
@@ -311,6 +337,8 @@ static struct error *watch_output(const struct watch_options *options,
 				: NULL,
 		.seed = options->seed,
 		.replay_off = watch_replay_off(options),
+		.sandbox_off = watch_sandbox_off(options, onrace),
+		.sandbox_strict = !watch_sandbox(options).writes,
 		.quiet = options->common.showing.quiet,
 		.verbose = options->verbose,
 		.show_all = options->common.showing.show == SHOW_ALL,

@@ -31,6 +31,7 @@ struct watch_options {
 	uint64_t seed, min_samples, timeout_ns;
 	const char *state, *on_race, *debug;
 	bool halt_on_race, verbose;
+	bool foreign; /* one of pids runs for another user */
 	struct vec places; /* of struct where: --at, parsed */
 	struct choice choice; /* of attach alone */
 };

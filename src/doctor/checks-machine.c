@@ -4,10 +4,13 @@
  * they are about is tried: a finding is about the policy, a failure about the
  * attempt.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -15,6 +18,7 @@
 #include "doctor/checks-list.h"
 #include "sys/identity.h"
 #include "sys/policy.h"
+#include "sys/sandbox.h"
 
 enum {
 	/* one for each of a thread's four watchpoints, and our own */
@@ -132,6 +136,39 @@ static void look_seccomp(struct check_context *context, struct check *ret)
 		check_find(ret, CHECK_NOTE,
 			   "system calls are filtered, as in a container; what "
 			   "is refused follows");
+}
+
+/* In a child: there is no way back. */
+static bool sandbox_works(void)
+{
+	const struct sandbox sandbox = { .writes = false };
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct error *err = sandbox_enter(&sandbox);
+
+		/* exit-allowed: a forked child */
+		_exit(err || syscall(SYS_unshare, 0) == 0);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void look_sandbox(struct check_context *context, struct check *ret)
+{
+	(void)context;
+	if (sandbox_works()) {
+		check_find(ret, CHECK_OK,
+			   "run and attach give up privileges and system "
+			   "calls");
+		return;
+	}
+	check_find(ret, CHECK_NOTE,
+		   "the kernel filters no system calls for us: what reads a "
+		   "program's files keeps them");
+	check_advise(ret, "a kernel with CONFIG_SECCOMP_FILTER");
 }
 
 static void look_users(struct check_context *context, struct check *ret)
@@ -254,6 +291,7 @@ static const struct check_entry machine_table[] = {
 	{ "ptrace-scope", look_scope, true, false },
 	{ "capabilities", look_capabilities, false, false },
 	{ "seccomp", look_seccomp, false, false },
+	{ "sandbox", look_sandbox, false, false },
 	{ "user-namespace", look_users, false, false },
 	{ "security-modules", look_modules, true, false },
 	{ "proc", look_proc, false, false },

@@ -119,6 +119,15 @@ bool output_deinit(struct output *output)
 	return !output->failed;
 }
 
+static const char *output_sandbox(const struct output *output)
+{
+	if (output->config->sandbox_off)
+		return "off";
+	if (!output->counts.sandboxed)
+		return "partly";
+	return output->config->sandbox_strict ? "strict" : "on";
+}
+
 static struct error *output_write_run(struct output *output)
 {
 	const struct vec *modules = image_modules(output->image);
@@ -133,6 +142,8 @@ static struct error *output_write_run(struct output *output)
 		.seed = output->config->seed,
 		.replay = output->config->replay_off ? "off" : "on",
 		.replay_off = output->config->replay_off,
+		.sandbox = output_sandbox(output),
+		.sandbox_off = output->config->sandbox_off,
 		.start = output->start_wall_ns,
 		.modules = list,
 		.module_count = modules->count,

@@ -36,6 +36,8 @@ struct output_config {
 	struct onrace *onrace; /* it gets races and stops */
 	uint64_t seed;
 	const char *replay_off; /* why races are not replayed; NULL: they are */
+	const char *sandbox_off; /* why there is no sandbox; NULL: there is */
+	bool sandbox_strict;
 	struct sources *sources; /* NULL: none were asked for */
 	bool quiet; /* races only */
 	bool verbose;

@@ -87,6 +87,8 @@ static bool child_prepare(void)
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "rw-scratch");
+	/* its parent may not be, and opens its memory */
+	prctl(PR_SET_DUMPABLE, 1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (getrlimit(RLIMIT_AS, &limit) == 0) {

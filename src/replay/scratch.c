@@ -110,7 +110,7 @@ static struct error *scratch_take(const struct scratch *scratch)
 	struct stop_reason stop;
 	struct error *err = wait_thread(scratch->pid, &stop);
 
-	if (!err && (stop.kind != STOP_SIGNAL || stop.signal != SIGSTOP))
+	if (!err && (stop.kind != STOP_SIGNAL || stop.signal != SIGTRAP))
 		return error_create(ERROR_OTHER,
 				    "the scratch process does not stop");
 	return err ? err : trace_take_scratch(scratch->pid);
@@ -173,7 +173,8 @@ void scratch_destroy(struct scratch *scratch)
 	if (!scratch)
 		return;
 	if (scratch_is_child(scratch)) {
-		kill(scratch->pid, SIGKILL);
+		if (kill(scratch->pid, SIGKILL) < 0)
+			error_free(trace_kill_scratch(scratch->pid));
 		while (waitpid(scratch->pid, NULL, __WALL) < 0 &&
 		       errno == EINTR)
 			;

@@ -42,6 +42,8 @@ static const struct field run_field_list[] = {
 	{ "seed", FIELD_COUNT, FIELD_SAME, AT(seed), .known = is_one_run },
 	{ "replay", FIELD_TEXT, FIELD_SAME, AT(replay) },
 	{ "replay_off", FIELD_TEXT, FIELD_SAME, AT(replay_off) },
+	{ "sandbox", FIELD_TEXT, FIELD_SAME, AT(sandbox) },
+	{ "sandbox_off", FIELD_TEXT, FIELD_SAME, AT(sandbox_off) },
 	{ "start", FIELD_TIME, FIELD_LEAST, AT(start) },
 	{ "modules", FIELD_LIST, FIELD_UNION,
 	  FIELD_COUNTED(struct run_record, modules, module_count),

@@ -31,6 +31,9 @@ struct run_record {
 	/* of races: "on" or "off"; NULL: it is not told, or not the same */
 	const char *replay;
 	const char *replay_off; /* why, or NULL */
+	/* of the front end: "strict", "on", "partly" or "off"; NULL: not told */
+	const char *sandbox;
+	const char *sandbox_off; /* why it is off, or NULL */
 	uint64_t start; /* wall clock, ns */
 	const struct run_module *modules;
 	size_t module_count;

@@ -76,6 +76,11 @@ struct session_config {
 	/* To be recorded, and nothing is sampled. NULL: not. Only with argv. */
 	const struct session_recording *record;
 	bool silent; /* argv has no standard streams but /dev/null */
+	/*
+	 * What the front end keeps once the tracer runs (sys/sandbox.h), which
+	 * adds the processes it may signal. NULL: all it has.
+	 */
+	const struct sandbox *sandbox;
 };
 
 enum { HUNT_SIDES_MAX = WIRE_HUNT_SIDES };
@@ -100,6 +105,7 @@ struct session_counts {
 	int pid;
 	char backend[WIRE_NAME]; /* "" before the start */
 	bool kernel_accesses;
+	bool sandboxed; /* as config.sandbox says; else why was noted */
 	bool generated_seen; /* see struct generated */
 	/* all modules were read; see struct sampleset, at the end */
 	bool modules_read;

@@ -69,7 +69,11 @@ struct error *trace_seize_alone(pid_t tid)
 
 bool trace_offer(void)
 {
-	return ptrace(PTRACE_TRACEME, 0, 0L, 0L) == 0 && raise(SIGSTOP) == 0;
+	if (ptrace(PTRACE_TRACEME, 0, 0L, 0L) < 0)
+		return false;
+	/* no signal need be sent, which a filter may refuse */
+	__asm__ volatile("int3");
+	return true;
 }
 
 struct error *trace_take_scratch(pid_t pid)
@@ -78,6 +82,13 @@ struct error *trace_take_scratch(pid_t pid)
 
 	if (ptrace(PTRACE_SETOPTIONS, pid, 0L, options) < 0)
 		return trace_error(pid, "set options of");
+	return NULL;
+}
+
+struct error *trace_kill_scratch(pid_t pid)
+{
+	if (ptrace(PTRACE_KILL, pid, 0L, 0L) < 0)
+		return trace_error(pid, "kill");
 	return NULL;
 }
 

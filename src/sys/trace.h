@@ -27,12 +27,14 @@ struct error *trace_seize(pid_t tid, bool exit_kill);
 struct error *trace_seize_alone(pid_t tid);
 /*
  * A child that runs by trace_emulate() only: it offers itself to its parent, which
- * stops it by SIGSTOP, and the parent, when it has waited for that, takes it. It
+ * stops it by SIGTRAP, and the parent, when it has waited for that, takes it. It
  * is killed when the parent dies, and its stops at system calls are reported
  * likewise. So no process is traced by this that did not ask for it.
  */
 bool trace_offer(void);
 struct error *trace_take_scratch(pid_t pid);
+/* End it while it is stopped, where kill(2) is refused. */
+struct error *trace_kill_scratch(pid_t pid);
 enum { TRACE_SYSCALL_SIGNAL = 5 | 0x80 };
 struct error *trace_interrupt(pid_t tid);
 struct error *trace_continue(pid_t tid, int signal);

@@ -55,7 +55,7 @@ is "text can be written: so it says" "$(verdict memory)" ok
 is "the lines have their shape" "$(grep -Evc \
 	'^(ok|note|warning|failed) +[a-z-]+ +[^ ]|^ {26}remedy: |^racewatch doctor: ' \
 	"$work/out")" 0
-for name in linux ptrace-scope capabilities seccomp user-namespace proc \
+for name in linux ptrace-scope capabilities seccomp sandbox user-namespace proc \
 	perf-policy watch-perf watch-ptrace watch-perf-cpu execution watch-value \
 	debug-registers open-files locked-memory security-modules traced \
 	recorder; do

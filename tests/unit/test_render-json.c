@@ -313,6 +313,8 @@ static void run_names_command_and_modules(void **state)
 		.seed = 1,
 		.replay = "off",
 		.replay_off = "--replay off",
+		.sandbox = "off",
+		.sandbox_off = "--no-sandbox",
 		.start = UINT64_C(1769862896789012345),
 		.modules = modules,
 		.module_count = 2,
@@ -327,6 +329,8 @@ static void run_names_command_and_modules(void **state)
 		    { "host", "\"alpha\"" }, { "backend", "\"perf\"" },
 		    { "seed", "1" }, { "replay", "\"off\"" },
 		    { "replay_off", "\"--replay off\"" },
+		    { "sandbox", "\"off\"" },
+		    { "sandbox_off", "\"--no-sandbox\"" },
 		    { "start", "\"2026-01-31T12:34:56.789012Z\"" },
 		    { "modules",
 		      "[{\"path\":\"/usr/bin/cache\",\"build_id\":\"00aa\","

@@ -462,7 +462,7 @@ static void emulated_calls_are_not_made(void **state)
 	bool sent = false;
 
 	(void)state;
-	assert_int_equal(tracee_wait(pid).signal, SIGSTOP);
+	assert_int_equal(tracee_wait(pid).signal, SIGTRAP);
 	assert_ok(trace_take_scratch(pid));
 	for (int i = 0; i < 3; i++) {
 		assert_ok(trace_emulate(pid, false));
@@ -481,7 +481,8 @@ static void emulated_calls_are_not_made(void **state)
 	assert_int_equal(tracee_wait(pid).signal, SIGUSR1);
 	assert_ok(trace_signal_sent(pid, &sent));
 	assert_true(sent);
-	tracee_kill(pid);
+	assert_ok(trace_kill_scratch(pid));
+	assert_int_equal(tracee_wait(pid).kind, STOP_KILLED);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
