@@ -19,7 +19,11 @@
 struct error;
 
 struct sandbox {
-	bool writes; /* files may be made, opened for writing, renamed, ... */
+	/*
+	 * Files may be made, opened for writing, renamed, ...; and so may the
+	 * memory of processes; and perf_event_open(2)
+	 */
+	bool writes;
 	/*
 	 * Sockets may be made, and processes that were started for that ended: if
 	 * not, only these may be sent signals, and the process itself

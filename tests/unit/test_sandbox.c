@@ -13,11 +13,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -112,7 +114,11 @@ static void body_never(void)
 		syscall(SYS_process_vm_writev, getpid(), NULL, 0, NULL, 0, 0));
 	refused(EPERM, syscall(SYS_pidfd_getfd, -1, 0, 0));
 	refused(EPERM, syscall(SYS_prlimit64, getppid(), 0, NULL, NULL));
-	refused(EPERM, syscall(SYS_ioctl, -1, 0x5412, NULL));
+	refused(EPERM, ioctl(-1, TIOCSTI, NULL));
+	refused(EPERM, ioctl(-1, FIOSETOWN, NULL));
+	refused(EPERM, fcntl(-1, F_SETOWN, getppid()));
+	refused(EPERM, fcntl(-1, F_SETSIG, SIGKILL));
+	refused(EPERM, syscall(SYS_shmget, 0, 4096, 0));
 	refused(ENOSYS, syscall(SYS_getpid | 0x40000000));
 }
 
@@ -186,7 +192,12 @@ static void body_reads(void)
 	refused(EROFS, chmod(file, 0777));
 	/* what was open before is written to */
 	must(write(file_fd, "x", 1) == 1);
-	must(fchmod(file_fd, 0600) == 0);
+	refused(EROFS, fchmod(fd, 04755));
+	refused(EROFS, fchmod(file_fd, 0600));
+	refused(ENOSYS, syscall(452, AT_FDCWD, file, 04755, 0));
+	refused(EROFS,
+		syscall(SYS_mq_open, "queue", O_CREAT | O_RDWR, 0600, NULL));
+	refused(EPERM, syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0));
 }
 
 static void body_writes(void)
@@ -213,7 +224,11 @@ static void body_alone(void)
 
 	refused(EPERM, socket(AF_UNIX, SOCK_STREAM, 0));
 	refused(EPERM, socket(AF_INET, SOCK_STREAM, 0));
+	refused(EPERM, socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends));
 	must(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+	refused(EPERM, connect(ends[0], NULL, 0));
+	refused(EPERM, bind(ends[0], NULL, 0));
+	must(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
 }
 
 static void body_connects(void)
