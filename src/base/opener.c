@@ -101,7 +101,10 @@ void opener_destroy(struct opener *opener)
 	free(opener);
 }
 
-/* It hangs, or somebody has killed it. */
+/*
+ * It hangs, or somebody has killed it. In a sandbox (sys/sandbox.h) only the first
+ * can be killed: others wait until we end, which is told to them by a signal.
+ */
 static void give_up(struct opener *opener)
 {
 	close(opener->fd);

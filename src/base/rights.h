@@ -43,7 +43,9 @@ bool rights_differ(const struct rights *rights);
 
 /*
  * Give up for good all capabilities but those of `keep', in all sets of this
- * process, which has one thread. Its user and groups stay.
+ * process, which has one thread. Its user and groups stay. Without CAP_SYS_PTRACE
+ * a process can be read only by who has all its capabilities: then the permitted
+ * and effective ones stay too, which are no more than those of such a process.
  */
 struct error *rights_reduce(uint64_t keep);
 

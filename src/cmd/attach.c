@@ -175,10 +175,11 @@ static void attach_keep_private(struct watch_options *options)
 		struct error *err =
 			rights_of(*(const int *)vec_at(pids, i), &rights);
 
-		options->foreign |= !err && rights_differ(&rights);
+		options->foreign |= !err && rights.foreign;
+		options->of_others |= !err && rights_differ(&rights);
 		error_free(err);
 	}
-	if (options->foreign)
+	if (options->of_others)
 		umask(0077);
 }
 

@@ -356,7 +356,7 @@ static struct error *watch_output(const struct watch_options *options,
 	struct error *err = output_init(&output, &config);
 
 	/* nothing changes the mode of a file once the sandbox is entered */
-	if (!err && options->foreign)
+	if (!err && options->of_others)
 		saved_make_private(&output.saved);
 	sources_init(&sources, &options->common.reporting.source_dirs);
 	watch_check_directories(&options->common.reporting.source_dirs);

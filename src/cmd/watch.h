@@ -31,7 +31,8 @@ struct watch_options {
 	uint64_t seed, min_samples, timeout_ns;
 	const char *state, *on_race, *debug;
 	bool halt_on_race, verbose;
-	bool foreign; /* one of pids runs for another user */
+	bool foreign; /* one of pids has not all our rights */
+	bool of_others; /* one of pids runs for another user */
 	struct vec places; /* of struct where: --at, parsed */
 	struct choice choice; /* of attach alone */
 };

@@ -373,7 +373,13 @@ static struct error *sandbox_filter(const struct sandbox *sandbox)
 
 struct error *sandbox_enter(const struct sandbox *sandbox)
 {
-	struct error *err = rights_reduce(sandbox_kept), *other = NULL;
+	uint64_t keep = sandbox_kept;
+	struct error *err, *other = NULL;
+
+	/* into folders of others; what that needs beyond is root's anyway */
+	if (sandbox->writes)
+		keep |= UINT64_C(1) << CAP_DAC_OVERRIDE;
+	err = rights_reduce(keep);
 
 	/* without it, nobody may filter without CAP_SYS_ADMIN */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
