@@ -14,6 +14,7 @@
 #include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
+#include <linux/userfaultfd.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -274,6 +275,32 @@ static void sandbox_refuse_values(struct sandbox_program *program,
 	sandbox_allow(program);
 }
 
+/*
+ * Requests of devices and file systems need no descriptor open for writing. Left
+ * are what terminals tell, what /proc/PID/maps and pagemap are asked, and all of
+ * userfaultfd(2), by the letter that its requests have.
+ */
+static void sandbox_add_ioctls(struct sandbox_program *program)
+{
+	static const uint32_t values[] = {
+		TCGETS, TIOCGWINSZ, 0xc0686611, /* PROCMAP_QUERY, Linux 6.11 */
+		0xc0606610, /* PAGEMAP_SCAN, Linux 6.7 */
+	};
+
+	sandbox_if(program, SYS_ioctl,
+		   (uint8_t)(5 + 2 * SANDBOX_COUNT(values)));
+	sandbox_load(program, SANDBOX_ARG(1));
+	for (size_t i = 0; i < SANDBOX_COUNT(values); i++) {
+		sandbox_if(program, values[i], 1);
+		sandbox_allow(program);
+	}
+	sandbox_add(program, (struct sock_filter)BPF_STMT(
+				     BPF_ALU | BPF_AND | BPF_K, 0xff00));
+	sandbox_if(program, (uint32_t)UFFDIO << 8, 1);
+	sandbox_allow(program);
+	sandbox_fail(program, EPERM);
+}
+
 static void sandbox_add_writes(struct sandbox_program *program)
 {
 	const uint32_t bits = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC |
@@ -285,6 +312,7 @@ static void sandbox_add_writes(struct sandbox_program *program)
 	sandbox_refuse(program, SYS_openat2, ENOSYS);
 	sandbox_refuse_bits(program, SYS_open, 1, bits, EROFS);
 	sandbox_refuse_bits(program, SYS_openat, 2, bits, EROFS);
+	sandbox_add_ioctls(program);
 	/* with a breakpoint that signals, it ends any process */
 	sandbox_refuse(program, SYS_perf_event_open, EPERM);
 }
@@ -332,6 +360,9 @@ static void sandbox_build(struct sandbox_program *program,
 				    CLONE_NEWIPC | CLONE_NEWUSER |
 				    CLONE_NEWPID | CLONE_NEWNET,
 			    EPERM);
+	/* first: what it allows of ioctl(2) is less than the usual rule does */
+	if (!sandbox->writes)
+		sandbox_add_writes(program);
 	sandbox_refuse_values(program, SYS_fcntl, 1, sandbox_fcntls,
 			      SANDBOX_COUNT(sandbox_fcntls));
 	sandbox_refuse_values(program, SYS_ioctl, 1, sandbox_ioctls,
@@ -344,8 +375,6 @@ static void sandbox_build(struct sandbox_program *program,
 	/* those of the process itself have 0 */
 	sandbox_refuse_bits(program, SYS_prlimit64, 0, UINT32_MAX, EPERM);
 	sandbox_refuse_bits(program, SYS_setpriority, 1, UINT32_MAX, EPERM);
-	if (!sandbox->writes)
-		sandbox_add_writes(program);
 	if (!sandbox->connects) {
 		sandbox_refuse_all(program, sandbox_connects,
 				   SANDBOX_COUNT(sandbox_connects), EPERM);

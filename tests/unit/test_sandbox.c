@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/sockios.h>
+#include <linux/userfaultfd.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -211,6 +212,9 @@ static void body_reads(void)
 	refused(EROFS,
 		syscall(SYS_mq_open, "queue", O_CREAT | O_RDWR, 0600, NULL));
 	refused(EPERM, syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0));
+	refused(EPERM, ioctl(-1, FIONREAD, NULL));
+	refused(EBADF, ioctl(-1, TIOCGWINSZ, NULL));
+	refused(EBADF, ioctl(-1, UFFDIO_API, NULL));
 }
 
 static void body_writes(void)
