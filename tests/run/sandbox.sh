@@ -175,8 +175,8 @@ fi
 kill -9 "$program"
 
 # root in a container: no CAP_SYS_PTRACE, and as many others as the program
-few=(setpriv --bounding-set=-all,+chown,+dac_override,+fowner,+kill,+setgid,+setuid
-	--inh-caps=-all)
+few=(setpriv --inh-caps=-all
+	"--bounding-set=-all,+chown,+dac_override,+fowner,+kill,+setgid,+setuid")
 report=$work/few.jsonl
 if "${few[@]}" true 2>/dev/null; then
 	rm -f "$report"
