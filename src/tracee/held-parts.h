@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where a thread's locks may be: the memory that a look at it reads (held.h).
- * Private to held*.c.
+ * Where a thread's locks may be, and the heap block of the raced bytes: the memory
+ * that a look at it reads (held.h). Private to held*.c.
  */
 #ifndef TRACEE_HELD_PARTS_H
 #define TRACEE_HELD_PARTS_H
@@ -54,6 +54,9 @@ void held_gather(struct held_scan *scan, uint64_t address,
 /* The bytes of the stack from its pointer on, at most `max' of them. */
 const uint8_t *held_stack(const struct held_scan *scan, size_t max,
 			  size_t *ret_size);
+
+/* Fill in side->chunks: what may have the bytes at the address. */
+void held_find_chunks(const struct held_scan *scan, uint64_t address);
 
 /* Copy what was read there; false if not all of it was. */
 bool held_copy(const struct held_room *room, uint64_t address, uint8_t *bytes,

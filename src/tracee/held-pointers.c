@@ -297,6 +297,8 @@ void held_gather(struct held_scan *scan, uint64_t address,
 	room->pointer_count = room->slot_count = 0;
 	add_text(scan);
 	add_object(scan, address);
+	/* where its heap block may begin */
+	room_add_page(room, address - HELD_PAGE);
 	for (int i = 0; i < 16; i++)
 		add_object(scan, scan->side->regs.gpr[i]);
 	/* the first window is around the raced bytes */

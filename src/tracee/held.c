@@ -199,6 +199,7 @@ void held_look(struct held *held, struct thread *thread, uint64_t address,
 		return;
 	scan.room = held->room;
 	held_gather(&scan, address, machine);
+	held_find_chunks(&scan, address);
 	find_in_stack(&scan);
 	find_in_pages(&scan);
 	if (scan.judged > JUDGED_MAX)

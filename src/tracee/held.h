@@ -5,6 +5,8 @@
  * to them or near. Pointers are looked for in its registers, on the top of its
  * stack, near the raced bytes, and in the code around where it is and where it will
  * return to. A lock that nothing there leads to is not found.
+ *
+ * And what the heap says of the raced bytes then: see struct wire_chunks.
  */
 #ifndef TRACEE_HELD_H
 #define TRACEE_HELD_H
@@ -38,7 +40,7 @@ void held_deinit(struct held *held);
 bool held_may_look(struct held *held, uint64_t key, uint64_t now);
 
 /*
- * Fill in side->locks, of a stopped thread: its registers and stack are those of
+ * Fill in side->locks and side->chunks, of a stopped thread: its registers and stack are those of
  * the side, which are copied before; `machine' as of snapshot_machine(). `address'
  * is of the raced bytes. Without memory nothing is known, nor where
  * thousands of words there have the number of the thread.

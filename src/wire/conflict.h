@@ -72,6 +72,24 @@ struct wire_locks {
 	struct wire_lock locks[WIRE_LOCKS_MAX];
 };
 
+/*
+ * What may be the chunk of the GNU C library's malloc that has the raced bytes: the
+ * words of its header, and the size of the chunk behind it, as they were while the
+ * thread was held (tracee/held.h). Other words may look like such a header.
+ */
+enum { WIRE_CHUNKS_MAX = 6 };
+
+struct wire_chunk {
+	uint64_t address; /* of the header; the block begins behind it */
+	uint64_t head; /* its size and three flags */
+	uint64_t next; /* the same of the chunk behind; 0: it is mapped alone */
+};
+
+struct wire_chunks {
+	uint32_t count;
+	struct wire_chunk chunks[WIRE_CHUNKS_MAX];
+};
+
 struct wire_side {
 	bool present; /* false: unknown origin */
 	bool before; /* stands before its access (stalled, collision) */
@@ -91,6 +109,7 @@ struct wire_side {
 	struct wire_birth birth;
 	struct wire_machine machine;
 	struct wire_locks locks;
+	struct wire_chunks chunks;
 };
 
 struct wire_conflict {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/tracee/held.c: the locks of this thread, as if it stood where the test says.
+ * src/tracee/held.c: the locks of this thread, and the heap block of the raced bytes,
+ * as if it stood where the test says.
  */
 #include "tracee/held.h"
 
@@ -321,6 +322,75 @@ static void nor_is_private_memory_made(void **state)
 	munmap(hole, PAGES * PAGE);
 }
 
+/* The header of a chunk, in the pages. */
+static uint64_t *chunk_at(struct world *world, size_t offset, uint64_t head)
+{
+	uint64_t *header = (void *)(world->pages + offset);
+
+	header[1] = head;
+	return header;
+}
+
+static void assert_chunk(struct world *world, const uint64_t *raced,
+			 const uint64_t *chunk)
+{
+	const struct wire_chunks *chunks = &world->side.chunks;
+
+	look(world, (uintptr_t)raced);
+	assert_int_equal(chunks->count, chunk ? 1 : 0);
+	if (!chunk)
+		return;
+	assert_int_equal(chunks->chunks[0].address, (uintptr_t)chunk);
+	assert_int_equal(chunks->chunks[0].head, chunk[1]);
+}
+
+static void the_header_before_the_raced_bytes_is_told(void **state)
+{
+	struct world *world = *state;
+	uint64_t *chunk = chunk_at(world, 3 * PAGE - 64, 96 | 1);
+	uint64_t *next = chunk_at(world, 3 * PAGE + 32, 48 | 1);
+
+	assert_chunk(world, chunk + 2, chunk);
+	assert_int_equal(world->side.chunks.chunks[0].next, next[1]);
+	assert_chunk(world, next, chunk);
+	assert_chunk(world, chunk, NULL);
+	/* the one behind is freed, or of no such size */
+	next[1] = 48;
+	assert_chunk(world, chunk + 2, NULL);
+	next[0] = 96;
+	assert_chunk(world, chunk + 2, chunk);
+	next[1] = 40 | 1;
+	assert_chunk(world, chunk + 2, NULL);
+	next[1] = 48 | 1;
+	chunk[1] = 16 | 1;
+	assert_chunk(world, chunk + 2, NULL);
+	chunk[1] = 88 | 1;
+	assert_chunk(world, chunk + 2, NULL);
+}
+
+static void a_pointer_leads_to_a_header_far_before(void **state)
+{
+	struct world *world = *state;
+	uint64_t *chunk = chunk_at(world, 2 * PAGE, (8 * PAGE) | 1);
+	uint64_t *raced = (void *)(world->pages + 8 * PAGE);
+
+	chunk_at(world, 10 * PAGE, 4096 | 1);
+	assert_chunk(world, raced, NULL);
+	world->stack[7] = (uintptr_t)(chunk + 2);
+	assert_chunk(world, raced, chunk);
+	world->stack[9] = world->stack[7];
+	assert_chunk(world, raced, chunk);
+	/* mapped alone: nothing is behind it */
+	chunk[1] = (8 * PAGE) | 2;
+	assert_chunk(world, raced, chunk);
+	assert_int_equal(world->side.chunks.chunks[0].next, 0);
+	chunk[0] = 16;
+	assert_chunk(world, raced, NULL);
+	chunk[0] = 0;
+	chunk[1] = (6 * PAGE) | 2;
+	assert_chunk(world, raced, NULL);
+}
+
 static void no_address_is_none(void **state)
 {
 	struct world *world = *state;
@@ -394,6 +464,8 @@ int main(void)
 		TEST(a_table_of_the_number_is_too_long),
 		TEST(memory_that_is_not_there_is_left_so),
 		TEST(nor_is_private_memory_made),
+		TEST(the_header_before_the_raced_bytes_is_told),
+		TEST(a_pointer_leads_to_a_header_far_before),
 		TEST(no_address_is_none),
 		TEST(more_locks_than_there_is_room_for_are_left_out),
 		TEST(the_same_conflict_is_looked_at_a_few_times),
