@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "conflict/block.h"
 #include "conflict/conflict.h"
 #include "conflict/owner.h"
 #include "image/image.h"
@@ -185,6 +186,10 @@ static struct error *describe_memory(const struct conflict_context *context,
 		err = variables_name_local(context->homes[owner.side].image,
 					   owner.tls_offset,
 					   conflict->overlap.size, name);
+	if (!err && !owner.tid)
+		err = block_find(conflict, &variable->block);
+	if (variable->block.address)
+		name->region = DATA_HEAP;
 	if (name->name)
 		return err;
 	for (int i = 0; !err && i < 2; i++)

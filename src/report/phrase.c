@@ -152,6 +152,16 @@ static void add_declaration(struct strbuf *line,
 		strbuf_add(line, "; ");
 }
 
+/* ", bytes 56..63 of " */
+static void add_bytes(struct strbuf *line, uint64_t offset, uint64_t size)
+{
+	if (size == 1)
+		strbuf_addf(line, ", byte %" PRIu64 " of ", offset);
+	else
+		strbuf_addf(line, ", bytes %" PRIu64 "..%" PRIu64 " of ",
+			    offset, offset + size - 1);
+}
+
 /* ", bytes 56..63 of shards", where the name is of a part of the symbol. */
 static void add_extent(struct strbuf *line, const struct race *race)
 {
@@ -161,14 +171,32 @@ static void add_extent(struct strbuf *line, const struct race *race)
 	    (variable->offset == 0 && variable->name &&
 	     strcmp(variable->name, variable->symbol) == 0))
 		return;
-	if (race->size == 1)
-		strbuf_addf(line, ", byte %" PRIu64, variable->offset);
-	else
-		strbuf_addf(line, ", bytes %" PRIu64 "..%" PRIu64,
-			    variable->offset,
-			    variable->offset + race->size - 1);
-	strbuf_add(line, " of ");
+	add_bytes(line, variable->offset, race->size);
 	utf8_add_visible(line, variable->symbol);
+}
+
+/*
+ * ", bytes 16..23 of a block at 0x55d0c0de4000 with room for 56 bytes, in use";
+ * where the struct just named begins the block, its bytes are not said again.
+ */
+static void add_block(struct strbuf *line, const struct race *race)
+{
+	const struct race_variable *variable = &race->variable;
+	const struct race_block *block = &variable->block;
+
+	if (block->address == 0)
+		return;
+	if (variable->symbol && variable->offset == block->offset)
+		strbuf_add(line, ", in ");
+	else
+		add_bytes(line, block->offset, race->size);
+	strbuf_addf(line, "a block at 0x%" PRIx64 " with room for ",
+		    block->address);
+	text_add_plural(line, block->size, "byte");
+	if (block->state == BLOCK_IN_USE)
+		strbuf_add(line, ", in use");
+	else if (block->state == BLOCK_FREE)
+		strbuf_add(line, ", free");
 }
 
 void phrase_add_home(struct strbuf *line, const struct race *race)
@@ -177,6 +205,7 @@ void phrase_add_home(struct strbuf *line, const struct race *race)
 	add_region(line, &race->variable);
 	add_place(line, race);
 	add_extent(line, race);
+	add_block(line, race);
 }
 
 void phrase_add_thread(struct strbuf *line, int tid, const char *name)

@@ -12,6 +12,26 @@
 #include "report/members.h"
 #include "report/race.h"
 
+#define AT(member) FIELD_AT(struct race_block, member)
+
+static const char *const state_words[] = {
+	[BLOCK_UNKNOWN] = NULL,
+	[BLOCK_IN_USE] = "in-use",
+	[BLOCK_FREE] = "free",
+};
+
+static const struct field block_fields[] = {
+	{ "address", FIELD_ADDRESS, AT(address) },
+	{ "offset", FIELD_COUNT, AT(offset) },
+	{ "size", FIELD_COUNT, AT(size) },
+	{ "state", FIELD_WORD, AT(state), FIELD_WORDS(state_words) },
+};
+
+static const struct fields race_block_fields = {
+	FIELDS(struct race_block, block_fields),
+};
+
+#undef AT
 #define AT(member) FIELD_AT(struct race_variable, member)
 
 static const char *const region_words[] = {
@@ -34,6 +54,11 @@ static bool has_module(const void *record)
 	return variable->module != NULL;
 }
 
+static bool has_block(const void *record)
+{
+	return ((const struct race_variable *)record)->block.address != 0;
+}
+
 static const struct field variable_fields[] = {
 	{ "name", FIELD_TEXT, AT(name) },
 	{ "symbol", FIELD_TEXT, AT(symbol) },
@@ -49,6 +74,8 @@ static const struct field variable_fields[] = {
 	  .known = has_module },
 	{ "owner", FIELD_ID, .flags = FIELD_NULL, AT(owner) },
 	{ "owner_thread", FIELD_TEXT, AT(owner_thread) },
+	{ "block", FIELD_OBJECT, AT(block), .of = &race_block_fields,
+	  .known = has_block },
 };
 
 static const struct fields race_variable_fields = {

@@ -16,6 +16,7 @@
 #include "report/frame.h"
 #include "report/race-replay.h"
 #include "report/recorded.h"
+#include "report/variable.h"
 #include "x86/access.h"
 
 enum race_role { RACE_STALLED, RACE_RACING, RACE_UNKNOWN };
@@ -45,30 +46,6 @@ struct race_side {
 	struct vec locks; /* of struct recorded_lock: seen in its memory */
 	bool locks_known; /* it was looked for them, all that are found are there */
 	struct recorded_access recorded; /* by a hunt, no frames; or zero */
-};
-
-enum race_region {
-	REGION_UNKNOWN,
-	REGION_GLOBAL,
-	REGION_HEAP,
-	REGION_STACK,
-	REGION_TLS,
-	REGION_MAPPING,
-};
-
-struct race_variable {
-	char *name; /* "shards[3].used", "counter+8", or NULL */
-	char *symbol;
-	uint64_t offset; /* of the access in the symbol */
-	char *type; /* of the named field, or NULL */
-	char *container; /* "struct shard", or NULL */
-	char *file; /* of its declaration */
-	int line;
-	enum race_region region;
-	char *module; /* of a global; the mapping's name otherwise; or NULL */
-	uint64_t module_offset; /* of the address in that module */
-	int owner; /* of a stack: its thread; 0: unknown */
-	char *owner_thread; /* the name of that thread */
 };
 
 enum race_evidence {

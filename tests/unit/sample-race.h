@@ -148,6 +148,10 @@ static inline void sample_more(struct race *race)
 	race->suppressed.line = 4;
 	race->variable.owner = 4247;
 	sample_set(&race->variable.owner_thread, "main");
+	race->variable.block = (struct race_block){ .address = 0x555555558000,
+						    .offset = 0xc8,
+						    .size = 264,
+						    .state = BLOCK_FREE };
 	sample_set(&frame->source, "shard->used += n;");
 	created.frames = (struct vec)VEC_INIT(struct race_frame);
 	sample_frame(&created, "start_workers", 30, 0x1300);

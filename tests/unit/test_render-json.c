@@ -186,7 +186,10 @@ static void race_with_everything_known(void **state)
 		    { "region", "\"global\"" },
 		    { "module", "\"/usr/bin/cache\"" },
 		    { "module_offset", "\"0x40c8\"" }, { "owner", "4247" },
-		    { "owner_thread", "\"main\"" });
+		    { "owner_thread", "\"main\"" },
+		    { "block", "{\"address\":\"0x555555558000\","
+			       "\"offset\":200,\"size\":264,"
+			       "\"state\":\"free\"}" });
 	member_is(json_array_get(json_object_get(sides[0], "frames"), 0),
 		  "function", "\"shard_add\"");
 	MEMBERS_ARE(json_array_get(json_object_get(sides[0], "frames"), 0),
@@ -249,7 +252,8 @@ static void what_is_unknown_is_null(void **state)
 		    { "container", "null" }, { "file", "null" },
 		    { "line", "null" }, { "region", "null" },
 		    { "module", "null" }, { "module_offset", "null" },
-		    { "owner", "null" }, { "owner_thread", "null" });
+		    { "owner", "null" }, { "owner_thread", "null" },
+		    { "block", "null" });
 	MEMBERS_ARE(sides[1], { "role", "\"unknown\"" }, { "access", "null" },
 		    { "size", "null" }, { "atomic", "null" }, { "pid", "null" },
 		    { "tid", "null" }, { "thread", "null" },

@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "golden.h"
+#include "report/phrase.h"
 #include "report/run.h"
 #include "sample-race.h"
 #include "sample-report.h"
@@ -230,6 +232,43 @@ static void odd_race_keeps_its_columns(void **state)
 		  "  evidence    collision (perf), 0.4 ms into a 1.0 ms stall; "
 		  "seen once\n"
 		  "  verdict     unlikely (statistics-counter)\n");
+	race_deinit(&race);
+}
+
+static void assert_home(const struct race *race, const char *text)
+{
+	struct strbuf line = { 0 };
+
+	phrase_add_home(&line, race);
+	assert_string_equal(strbuf_text(&line), text);
+	strbuf_deinit(&line);
+}
+
+static void the_block_of_the_heap_is_told(void **state)
+{
+	struct race_block *block;
+	struct race race;
+
+	(void)state;
+	sample_race(&race);
+	block = &race.variable.block;
+	race.variable.region = REGION_HEAP;
+	race.variable.offset = 16;
+	sample_set(&race.variable.symbol, "struct shard");
+	*block = (struct race_block){ 0x5555555580b8, 16, 56, BLOCK_IN_USE };
+	assert_home(&race, "struct shard, cache.c:7; heap at 0x5555555580c8, "
+			   "bytes 16..23 of struct shard, in a block at "
+			   "0x5555555580b8 with room for 56 bytes, in use");
+	*block = (struct race_block){ 0x5555555580a0, 40, 56, BLOCK_FREE };
+	assert_home(&race, "struct shard, cache.c:7; heap at 0x5555555580c8, "
+			   "bytes 16..23 of struct shard, bytes 40..47 of a "
+			   "block at 0x5555555580a0 with room for 56 bytes, "
+			   "free");
+	make_odd(&race);
+	race.size = 1;
+	block->state = BLOCK_UNKNOWN;
+	assert_home(&race, "heap at 0x5555555580c8, byte 40 of a block at "
+			   "0x5555555580a0 with room for 56 bytes");
 	race_deinit(&race);
 }
 
@@ -628,6 +667,7 @@ int main(void)
 		cmocka_unit_test(race_with_nothing_known),
 		cmocka_unit_test(frames_without_names_are_places_in_the_file),
 		cmocka_unit_test(odd_race_keeps_its_columns),
+		cmocka_unit_test(the_block_of_the_heap_is_told),
 		cmocka_unit_test(folded_lines_fit_and_say_the_same),
 		cmocka_unit_test(colors_change_nothing_else),
 		cmocka_unit_test(short_form_is_one_line),

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The block of malloc(3) that has the raced bytes: that of the program's own output,
+# or none. No other block is named, where memory looks as if it had one.
+
+. "$(dirname "$0")/../lib.sh"
+
+# told: the block that the program has printed: ADDRESS ROOM OFFSET
+told()
+{
+	sed -n 's/^block //p' "$work/out"
+}
+
+# named: the one that is reported, of the same form; null if none is
+named()
+{
+	local member values
+
+	records --print sides.0.tid "$report" type=race variable.block=null \
+		>"$work/none" && echo null && return
+	for member in address size offset; do
+		values+=" $(records --print "variable.block.$member" "$report" \
+			type=race | head -n 1)"
+	done
+	echo "${values# }"
+}
+
+seed=200
+# block VARIANT KIND found|none|right [STATE]: right: found, or none
+block()
+{
+	local what="$2, $1" wanted
+
+	[ -x "$TARGETS_DIR/blocks.$1" ] || {
+		skip "$what" "it was not built"
+		return
+	}
+	seed=$((seed + 1))
+	meet "$seed" --replay off -- "$TARGETS_DIR/blocks.$1" 20 "$2"
+	wanted=$(told)
+	if [ "$3" = none ] || { [ "$3" = right ] && [ "$(named)" = null ]; }; then
+		wanted=null
+	fi
+	is "$what" "$(named)" "$wanted"
+	[ "$#" -lt 4 ] ||
+		has "$what: $4" "$report" type=race "variable.block.state=$4"
+}
+
+if skip_lacking registers "heap blocks"; then
+	finish
+fi
+block O0 main found null
+line='^  .*heap at 0x[0-9a-f]+, bytes 40\.\.47 of struct session, in a block at 0x[0-9a-f]+ with room for 56 bytes$'
+matches "as text" "$work/err" "$line"
+"$RACEWATCH" report "$report" >"$work/again"
+matches "of a saved report" "$work/again" "$line"
+block O2 main found
+block static main found
+block stripped main found
+matches "the bytes, if nothing is known of them" "$work/err" \
+	'heap at 0x[0-9a-f]+, bytes 40\.\.47 of a block at'
+block O2 arena found null
+block static arena found
+block O2 mapped found in-use
+block O2 freed found free
+block O2 parts found in-use
+block O2 over-freed right
+block O2 mapping none
+for kind in main arena mapped parts; do
+	block musl $kind none
+done
+finish
