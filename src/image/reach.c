@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "image/containers.h"
 #include "image/die.h"
 #include "image/fieldpath.h"
 #include "image/pointers.h"
@@ -214,6 +215,7 @@ struct pointer {
 	Dwarf_Die target; /* plain */
 	uint64_t size; /* of target */
 	bool reference;
+	bool links; /* to what begins a node */
 };
 
 /* How the pointer is written; NULL: no memory. */
@@ -269,7 +271,7 @@ static bool element(const struct looking *looking, uint64_t offset,
 
 	/* from a plain pointer only if the instruction counts from it, too */
 	if (length == 0 && !pointer->reference && query->base != 0 &&
-	    pointer->value == query->base)
+	    pointer->value == query->base && !pointer->links)
 		length = UINT64_C(1) << 24;
 	*ret = distance / pointer->size;
 	return query->address >= pointer->value && *ret < length &&
@@ -356,6 +358,7 @@ static void look_at_pointer(const struct looking *looking, Dwarf_Die *type,
 	pointer.size = size_of(&pointer.target);
 	if (tag == DW_TAG_subroutine_type || pointer.size == 0)
 		return;
+	pointer.links = container_is_links(&pointer.target);
 	if (pointer.value != reach->query->base)
 		rank += RANK_NO_BASE;
 	if (strstr(strbuf_text(&looking->path), "._M_device"))
@@ -368,6 +371,60 @@ static void look_at_pointer(const struct looking *looking, Dwarf_Die *type,
 			     is_compound(tag) ? rank : rank + RANK_SCALAR);
 	else if (is_compound(tag) || is_pointer(tag))
 		follow(looking, &pointer);
+}
+
+/* "reg.items", where the path goes on to a part of it; takes the path back to it. */
+static char *container_name(struct looking *looking, const char *member)
+{
+	size_t length = strlen(strbuf_text(&looking->path));
+	struct strbuf text = { 0 };
+
+	if (length < strlen(member))
+		return NULL;
+	strbuf_truncate(&looking->path, length - strlen(member));
+	if (!looking->object->arrow || strbuf_text(&looking->path)[0])
+		return pointer_name(looking);
+	strbuf_addf(&text, "(*%s)", looking->object->name);
+	return strbuf_steal(&text);
+}
+
+/* The part is of a container: the bytes may be of an element. */
+static void look_at_container(const struct looking *looking, Dwarf_Die *type,
+			      uint64_t offset, const char *member)
+{
+	struct looking whole = *looking;
+	struct reach *reach = looking->reach;
+	struct container container = {
+		.type = *type,
+		.address = looking->object->place.address + offset,
+		.memory = reach->view.memory,
+	};
+	unsigned int steps = POINTERS_MAX - reach->pointers, left = steps;
+	struct element_found element;
+	struct strbuf text = { 0 };
+	uint64_t at;
+	char *name;
+
+	if (!looking->object->place.in_memory ||
+	    !container_find(&container, reach->query->address,
+			    reach->query->size, &left, &element)) {
+		reach->pointers += steps - left;
+		return;
+	}
+	at = reach->query->address - element.start;
+	whole.path = (struct strbuf){ 0 };
+	strbuf_add(&whole.path, strbuf_text(&looking->path));
+	name = container_name(&whole, member);
+	strbuf_deinit(&whole.path);
+	strbuf_addf(&text, "%s[%s]", name ? name : "", element.key);
+	free(name);
+	name = strbuf_steal(&text);
+	if (name)
+		offer(reach, part_name(reach, name, false, &element.type, at),
+		      looking->object->rank + 1, &element.type, at);
+	else
+		reach->failed = true;
+	free(name);
 }
 
 static void look_at(struct looking *looking, const Dwarf_Die *type,
@@ -430,12 +487,16 @@ static void look_at(struct looking *looking, const Dwarf_Die *type,
 		    uint64_t offset, int level)
 {
 	Dwarf_Die plain = *type;
+	const char *member;
 	int tag;
 
 	if (level > LEVELS_MAX || offset >= looking->size ||
 	    looking->reach->pointers > POINTERS_MAX || !plain_type(&plain))
 		return;
 	tag = dwarf_tag(&plain);
+	member = is_compound(tag) ? container_member(&plain) : NULL;
+	if (member)
+		look_at_container(looking, &plain, offset, member);
 	if (is_pointer(tag))
 		look_at_pointer(looking, &plain, offset);
 	else if (tag == DW_TAG_array_type)
