@@ -195,6 +195,58 @@ static bool walk_begin(struct walk *walk, const struct map_entry *entry,
 	return true;
 }
 
+static bool read_header(const struct memory *memory, uint64_t chunk,
+			uint64_t header[2])
+{
+	size_t got = 0;
+	struct error *err =
+		memory_read(memory, chunk, header, CHUNK_HEADER, &got);
+
+	error_free(err);
+	return !err && got == CHUNK_HEADER;
+}
+
+/*
+ * Pages with that header were mapped for a block with more alignment, a power of
+ * two: has it a header of its own behind this one (_int_memalign())?
+ */
+static bool is_for_aligned(const struct memory *memory, uint64_t chunk,
+			   uint64_t length)
+{
+	for (uint64_t alignment = CHUNK_SIZE_MIN; alignment < length;
+	     alignment *= 2) {
+		uint64_t block = (chunk + CHUNK_HEADER + alignment - 1) &
+				 ~(alignment - 1);
+		uint64_t lead = block - CHUNK_HEADER - chunk, header[2];
+
+		if (lead < CHUNK_SIZE_MIN)
+			lead += alignment;
+		if (lead < length &&
+		    read_header(memory, chunk + lead, header) &&
+		    header[0] == lead &&
+		    header[1] == ((length - lead) | CHUNK_MAPPED))
+			return true;
+	}
+	return false;
+}
+
+/* Is that the chunk that was handed out, and are these its pages? */
+static bool is_handed_out(const struct memory *memory,
+			  const struct map_entry *entry, uint64_t chunk,
+			  const uint64_t header[2])
+{
+	uint64_t start = chunk - header[0], first[2];
+	uint64_t length = header[0] + chunk_size(header[1]);
+
+	if (start < entry->start || start > entry->end ||
+	    length > entry->end - start)
+		return false;
+	if (header[0] == 0)
+		return !is_for_aligned(memory, chunk, length);
+	return read_header(memory, start, first) && first[0] == 0 &&
+	       first[1] == (length | CHUNK_MAPPED);
+}
+
 /* A chunk that is mapped alone: it was seen, and it is there still. */
 static bool is_mapped_alone(const struct memory *memory,
 			    const struct map_entry *entry,
@@ -203,18 +255,13 @@ static bool is_mapped_alone(const struct memory *memory,
 {
 	uint64_t length = chunk_size(chunk->head), header[2];
 	uint64_t skip = address - chunk->address;
-	struct error *err;
-	size_t got = 0;
 
-	if (!chunk_is_mapped(chunk->head) || skip < CHUNK_HEADER ||
-	    skip >= length || size > length - skip ||
-	    chunk->address < entry->start ||
-	    length > entry->end - chunk->address)
-		return false;
-	err = memory_read(memory, chunk->address, header, sizeof(header), &got);
-	error_free(err);
-	return !err && got == sizeof(header) && header[1] == chunk->head &&
-	       chunk_is_mapping(header, chunk->address);
+	return chunk_is_mapped(chunk->head) && skip >= CHUNK_HEADER &&
+	       skip < length && size <= length - skip &&
+	       read_header(memory, chunk->address, header) &&
+	       header[1] == chunk->head &&
+	       chunk_is_mapping(header, chunk->address) &&
+	       is_handed_out(memory, entry, chunk->address, header);
 }
 
 /* Was that what was seen then? The flag of the chunk before may have changed. */

@@ -16,6 +16,7 @@
 enum {
 	HELD_PAGE = 4096,
 	HELD_PAGES = 48,
+	HELD_ENDS = 16, /* more pages: where heap blocks may end */
 	HELD_POINTERS = 512,
 	HELD_SLOTS = 64, /* pointers in memory that text names */
 };
@@ -23,13 +24,13 @@ enum {
 /* Kept from one look to the next: it is large. */
 struct held_room {
 	/* no two are the same; those that could not be read are there too */
-	struct memory_page pages[HELD_PAGES];
+	struct memory_page pages[HELD_PAGES + HELD_ENDS];
 	size_t page_count, pages_read;
 	uint64_t pointers[HELD_POINTERS];
 	size_t pointer_count;
 	uint64_t slots[HELD_SLOTS];
 	size_t slot_count;
-	uint8_t bytes[HELD_PAGES][HELD_PAGE];
+	uint8_t bytes[HELD_PAGES + HELD_ENDS][HELD_PAGE];
 };
 
 /* One look at one thread. */
@@ -55,8 +56,15 @@ void held_gather(struct held_scan *scan, uint64_t address,
 const uint8_t *held_stack(const struct held_scan *scan, size_t max,
 			  size_t *ret_size);
 
-/* Fill in side->chunks: what may have the bytes at the address. */
-void held_find_chunks(const struct held_scan *scan, uint64_t address);
+/* Read the pages of these addresses too, HELD_ENDS of them. */
+void held_gather_ends(struct held_scan *scan, const uint64_t *addresses,
+		      size_t count);
+
+/*
+ * Fill in side->chunks: what may have the bytes at the address. The room has more
+ * pages then.
+ */
+void held_find_chunks(struct held_scan *scan, uint64_t address);
 
 /* Copy what was read there; false if not all of it was. */
 bool held_copy(const struct held_room *room, uint64_t address, uint8_t *bytes,

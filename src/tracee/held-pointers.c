@@ -28,7 +28,8 @@ enum {
 	ADDRESS_MIN = 1 << 16, /* nothing is mapped below, but by root */
 };
 
-static void room_add_page(struct held_room *room, uint64_t address)
+static void room_add_page_of(struct held_room *room, uint64_t address,
+			     size_t max)
 {
 	uint64_t start = address & ~(uint64_t)(HELD_PAGE - 1);
 
@@ -36,10 +37,15 @@ static void room_add_page(struct held_room *room, uint64_t address)
 		if (room->pages[i].address == start)
 			return;
 	}
-	if (room->page_count < HELD_PAGES)
+	if (room->page_count < max)
 		room->pages[room->page_count++] =
 			(struct memory_page){ .address = start,
 					      .leave_absent = true };
+}
+
+static void room_add_page(struct held_room *room, uint64_t address)
+{
+	room_add_page_of(room, address, HELD_PAGES);
 }
 
 static int compare_pages(const void *a, const void *b)
@@ -308,5 +314,16 @@ void held_gather(struct held_scan *scan, uint64_t address,
 	add_words(scan, top, size);
 	room_read(room, scan->memory);
 	add_slots(scan);
+	room_read(room, scan->memory);
+}
+
+void held_gather_ends(struct held_scan *scan, const uint64_t *addresses,
+		      size_t count)
+{
+	struct held_room *room = scan->room;
+
+	for (size_t i = 0; i < count; i++)
+		room_add_page_of(room, addresses[i],
+				 room->pages_read + HELD_ENDS);
 	room_read(room, scan->memory);
 }

@@ -199,9 +199,9 @@ void held_look(struct held *held, struct thread *thread, uint64_t address,
 		return;
 	scan.room = held->room;
 	held_gather(&scan, address, machine);
-	held_find_chunks(&scan, address);
 	find_in_stack(&scan);
 	find_in_pages(&scan);
+	held_find_chunks(&scan, address);
 	if (scan.judged > JUDGED_MAX)
 		side->locks.count = 0;
 	else

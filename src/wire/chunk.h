@@ -44,12 +44,17 @@ static inline bool chunk_is_size(uint64_t size)
 	       size >> 47 == 0;
 }
 
-/* May that be the header of a chunk that is mapped alone? */
+/*
+ * May that be the header of a chunk that is mapped alone? It begins where its pages
+ * do, or, where more alignment was asked for, as many bytes behind that as its first
+ * word says.
+ */
 static inline bool chunk_is_mapping(const uint64_t header[2], uint64_t chunk)
 {
-	return (header[1] & CHUNK_FLAGS) == CHUNK_MAPPED && header[0] == 0 &&
-	       chunk % CHUNK_PAGE == 0 &&
-	       chunk_size(header[1]) % CHUNK_PAGE == 0;
+	return (header[1] & CHUNK_FLAGS) == CHUNK_MAPPED && header[0] < chunk &&
+	       header[0] % CHUNK_UNIT == 0 &&
+	       (chunk - header[0]) % CHUNK_PAGE == 0 &&
+	       (header[0] + chunk_size(header[1])) % CHUNK_PAGE == 0;
 }
 
 /* May `next' be the header behind the chunk? The end of a heap is none. */

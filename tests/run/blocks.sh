@@ -63,6 +63,9 @@ matches "the bytes, if nothing is known of them" "$work/err" \
 block O2 arena found null
 block static arena found
 block O2 mapped found in-use
+for alignment in 32 64 4096 65536 2097152; do
+	block O2 aligned-$alignment found in-use
+done
 block O2 freed found free
 block O2 parts found in-use
 block O2 over-freed right

@@ -124,6 +124,8 @@ static void make(const char *kind)
 		block = of_arena();
 	} else if (strcmp(kind, "mapped") == 0) {
 		block = calloc(1, 1 << 20);
+	} else if (strncmp(kind, "aligned-", 8) == 0) {
+		block = aligned_alloc(strtoul(kind + 8, NULL, 10), 1 << 20);
 	} else if (strcmp(kind, "over-freed") == 0) {
 		block = over_freed();
 	} else if (strcmp(kind, "parts") == 0) {

@@ -322,6 +322,30 @@ static void a_chunk_that_is_mapped_alone_is_found(void **state)
 	munmap(pages, (size_t)8 * PAGE);
 }
 
+/* As aligned_alloc(3) makes it: the header before it stays. */
+static void an_aligned_chunk_is_the_one_that_was_handed_out(void **state)
+{
+	struct world *world = *state;
+	char *pages = mmap(NULL, (size_t)8 * PAGE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *first = (void *)pages, *aligned = first + 6;
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	first[1] = (8 * PAGE) | CHUNK_MAPPED;
+	aligned[0] = 48;
+	aligned[1] = (8 * PAGE - 48) | CHUNK_MAPPED;
+	assert_int_equal((uintptr_t)(aligned + 2) % 64, 0);
+	see(world, first);
+	assert_none(world, pages + 2 * PAGE);
+	see(world, aligned);
+	assert_block(world, pages + 2 * PAGE, aligned + 2, 8 * PAGE - 64,
+		     BLOCK_IN_USE);
+	assert_none(world, pages + 24);
+	first[1] = (7 * PAGE) | CHUNK_MAPPED;
+	assert_none(world, pages + 2 * PAGE);
+	munmap(pages, (size_t)8 * PAGE);
+}
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define OWN_MALLOC 0
 #else
@@ -410,6 +434,7 @@ int main(void)
 		TEST(what_is_left_of_the_heap_is_no_block),
 		TEST(a_heap_of_nothing_known_has_none),
 		TEST(a_chunk_that_is_mapped_alone_is_found),
+		TEST(an_aligned_chunk_is_the_one_that_was_handed_out),
 		TEST(blocks_of_the_library_are_found),
 		TEST(a_block_that_the_library_has_merged_is_none),
 	};
