@@ -14,6 +14,7 @@
 #include "image/containers.h"
 #include "image/die.h"
 #include "image/fieldpath.h"
+#include "image/plainname.h"
 #include "image/pointers.h"
 
 enum {
@@ -106,33 +107,6 @@ static bool is_compound(int tag)
 	       tag == DW_TAG_union_type || tag == DW_TAG_array_type;
 }
 
-/* The pointers with which libraries' containers begin, which say nothing. */
-static void drop_inner_names(char *name)
-{
-	static const char *const inner[] = {
-		"._M_impl._M_start",
-		"->_M_impl._M_start",
-		"._M_t._M_t._M_head_impl",
-		"._M_t._M_head_impl",
-		"._M_dataplus._M_p",
-		"._M_ptr",
-		"._M_elems",
-		".__begin_",
-		".buf.ptr.pointer.pointer",
-		".buf.ptr.pointer",
-		".ptr.pointer",
-	};
-
-	for (size_t i = 0; i < sizeof(inner) / sizeof(inner[0]); i++) {
-		size_t length = strlen(inner[i]);
-		char *at;
-
-		while ((at = strstr(name, inner[i])) &&
-		       strchr(".-[+)", at[length]))
-			memmove(at, at + length, strlen(at + length) + 1);
-	}
-}
-
 /* Is this better than what was found before? Takes over the name. */
 static void offer(struct reach *reach, char *name, unsigned int rank,
 		  Dwarf_Die *type, uint64_t offset)
@@ -143,7 +117,7 @@ static void offer(struct reach *reach, char *name, unsigned int rank,
 		reach->failed = true;
 		return;
 	}
-	drop_inner_names(name);
+	plain_name(name);
 	if (found->name &&
 	    (rank > found->rank ||
 	     (rank == found->rank && strcmp(name, found->name) >= 0))) {

@@ -17,6 +17,7 @@
 #include "image/elftext.h"
 #include "image/fieldpath.h"
 #include "image/image.h"
+#include "image/plainname.h"
 #include "image/varindex.h"
 
 void data_name_deinit(struct data_name *name)
@@ -112,6 +113,8 @@ static struct error *name_by_dwarf(Dwarf_Die *die, uint64_t offset,
 	failed |= name.failed || path.path.failed || path.type.failed ||
 		  path.container.failed;
 	ret->name = strbuf_steal(&name);
+	if (ret->name)
+		plain_name(ret->name);
 	failed |= !ret->name;
 	ret->type = copy_text(strbuf_text(&path.type), &failed);
 	ret->container = copy_text(strbuf_text(&path.container), &failed);

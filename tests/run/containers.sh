@@ -37,6 +37,13 @@ element last 'reg.queue[69].first'
 element list 'reg.chain[?].used'
 element forward-list 'reg.stack[?].used'
 element vector 'reg.row[9].used'
+# what the containers have themselves
+element map-size 'reg.items.size()'
+element unordered-size 'reg.table.size()'
+element list-size 'reg.chain.size()'
+element string-size 'reg.name.size()'
+element vector-end 'reg.row.end()'
+element optional 'reg.maybe->used'
 # one in an element of another one, and what only looks like a node
 element nested null
 element copied null

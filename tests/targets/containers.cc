@@ -10,6 +10,7 @@
 #include <forward_list>
 #include <list>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -33,6 +34,8 @@ struct member {
 
 struct registry {
 	long id;
+	std::string name;
+	std::optional<item> maybe;
 	std::map<std::string, item> items;
 	std::map<int, long> counts;
 	std::map<std::string, std::map<short, item>> nested;
@@ -51,6 +54,7 @@ static char *copy; /* of a node, which is in no container */
 
 static void fill(registry &to)
 {
+	to.maybe = item{};
 	for (int i = 0; i < 100; i++) {
 		std::string name = "k" + std::to_string(i);
 
@@ -77,6 +81,29 @@ static void make_copy()
 
 	copy = static_cast<char *>(malloc(48));
 	memcpy(copy, node, 48);
+}
+
+/* A word of the container itself. */
+template <typename T> static long *word(T &container, int i)
+{
+	return reinterpret_cast<long *>(&container) + i;
+}
+
+static long *own_place(const char *kind)
+{
+	if (!strcmp(kind, "map-size"))
+		return word(reg.items, 5);
+	if (!strcmp(kind, "unordered-size"))
+		return word(reg.table, 3);
+	if (!strcmp(kind, "list-size"))
+		return word(reg.chain, 2);
+	if (!strcmp(kind, "string-size"))
+		return word(reg.name, 1);
+	if (!strcmp(kind, "vector-end"))
+		return word(reg.row, 1);
+	if (!strcmp(kind, "optional"))
+		return &reg.maybe->used;
+	return nullptr;
 }
 
 static long *place(const char *kind)
@@ -109,7 +136,7 @@ static long *place(const char *kind)
 		return &reg.row[9].used;
 	if (!strcmp(kind, "copied"))
 		return reinterpret_cast<long *>(copy + 40);
-	return nullptr;
+	return own_place(kind);
 }
 
 /* (what has no type has no name) */

@@ -85,8 +85,7 @@ static const struct expected cxx_names[] = {
 	  "__atomic_base<int>", 0 },
 	{ "holder", 8, 8, "holder.ticks._M_i", "__int_type",
 	  "__atomic_base<long int>", 0 },
-	{ "numbers", 8, 8, "numbers._M_impl._M_finish", "pointer",
-	  "_Vector_impl_data", 0 },
+	{ "numbers", 8, 8, "numbers.end()", "pointer", "_Vector_impl_data", 0 },
 };
 
 static void assert_text(const char *is, const char *wanted, const char *what)
