@@ -31,6 +31,8 @@ enum {
 	HEAP_INFO_MAX = 128,
 	/* no free block is larger and looks as if in use: tcache_max */
 	CACHED_MAX = 1040,
+	/* smaller ones are mapped alone only if a program asks for that */
+	MAPPED_MIN = 128 << 10,
 };
 
 /* The chunks of a heap, from its start on. */
@@ -230,6 +232,22 @@ static bool is_for_aligned(const struct memory *memory, uint64_t chunk,
 	return false;
 }
 
+/*
+ * A new mapping is put below those that are there, and becomes one with them if they
+ * are alike: pages of malloc(3) begin or end it, or more of them follow.
+ */
+static bool lies_well(const struct memory *memory,
+		      const struct map_entry *entry, uint64_t start,
+		      uint64_t end)
+{
+	uint64_t next[2];
+
+	return start == entry->start || end == entry->end ||
+	       (read_header(memory, end, next) && next[0] == 0 &&
+		chunk_size(next[1]) >= MAPPED_MIN &&
+		chunk_is_mapping(next, end));
+}
+
 /* Is that the chunk that was handed out, and are these its pages? */
 static bool is_handed_out(const struct memory *memory,
 			  const struct map_entry *entry, uint64_t chunk,
@@ -239,7 +257,8 @@ static bool is_handed_out(const struct memory *memory,
 	uint64_t length = header[0] + chunk_size(header[1]);
 
 	if (start < entry->start || start > entry->end ||
-	    length > entry->end - start)
+	    length > entry->end - start || length < MAPPED_MIN ||
+	    !lies_well(memory, entry, start, start + length))
 		return false;
 	if (header[0] == 0)
 		return !is_for_aligned(memory, chunk, length);

@@ -22,6 +22,7 @@ enum {
 	NODES_MAX = 4096, /* of a list that are looked through */
 	BUFFER = 512, /* bytes of a buffer of std::deque */
 	KEY_MAX = 32, /* characters of a key */
+	STRING_SIZE = 32, /* of std::string */
 	PEEL_MAX = 32,
 };
 
@@ -240,6 +241,59 @@ static bool deque_find(const struct finding *finding, uint64_t *ret,
 	return false;
 }
 
+/*
+ * Does the type need no more alignment than a word? Only then the element is right
+ * behind its links. The debug information has what a program asks for, and not what
+ * long double, __int128 or vectors need.
+ */
+static bool has_word_alignment(Dwarf_Die type, int depth)
+{
+	Dwarf_Die child, inner;
+	Dwarf_Word size;
+
+	if (depth > PEEL_MAX || dwarf_hasattr(&type, DW_AT_alignment))
+		return false;
+	switch (dwarf_tag(&type)) {
+	case DW_TAG_base_type:
+	case DW_TAG_enumeration_type:
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+		return dwarf_aggregate_size(&type, &size) == 0 && size <= WORD;
+	case DW_TAG_array_type:
+		if (dwarf_hasattr(&type, DW_AT_GNU_vector))
+			return false;
+		/* fall through */
+	case DW_TAG_typedef:
+	case DW_TAG_const_type:
+	case DW_TAG_volatile_type:
+		return die_referred(&type, DW_AT_type, &inner) &&
+		       has_word_alignment(inner, depth + 1);
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		break;
+	default:
+		return false;
+	}
+	if (!die_complete(&type))
+		return false;
+	if (dwarf_child(&type, &child) != 0)
+		return true;
+	do {
+		int tag = dwarf_tag(&child);
+
+		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
+		    dwarf_hasattr(&child, DW_AT_declaration) ||
+		    dwarf_hasattr(&child, DW_AT_external))
+			continue;
+		if (dwarf_hasattr(&child, DW_AT_alignment) ||
+		    !die_referred(&child, DW_AT_type, &inner) ||
+		    !has_word_alignment(inner, depth + 1))
+			return false;
+	} while (die_next(&child));
+	return true;
+}
+
 enum kind { TREE, HASH, LIST, FORWARD_LIST, DEQUE, KINDS };
 
 static const struct {
@@ -354,8 +408,12 @@ static bool add_string(const struct finding *finding, Dwarf_Die *type,
 	const char *name = dwarf_diename(type);
 	uint64_t words[2]; /* the characters, and how many */
 	char text[KEY_MAX + 1] = "";
+	Dwarf_Word whole;
 
-	if (!name || strncmp(name, "basic_string<char,", 18) != 0 ||
+	/* that of the older ABI is one pointer */
+	if (!name || dwarf_aggregate_size(type, &whole) != 0 ||
+	    whole != STRING_SIZE ||
+	    strncmp(name, "basic_string<char,", 18) != 0 ||
 	    !read_bytes(finding, address, words, sizeof(words)) ||
 	    words[1] > KEY_MAX ||
 	    (words[1] > 0 && !read_bytes(finding, words[0], text, words[1])))
@@ -433,6 +491,10 @@ bool container_find(const struct container *container, uint64_t address,
 			kinds[kind].parameter, &found.type) ||
 	    dwarf_aggregate_size(&found.type, &value) != 0 || value == 0 ||
 	    value > VALUE_MAX)
+		return false;
+	/* what needs more alignment has a size that is a multiple of it */
+	if (kind != DEQUE && value % ((uint64_t)2 * WORD) == 0 &&
+	    !has_word_alignment(found.type, 0))
 		return false;
 	finding.value = value;
 	if (!find(&finding, kind, &found))

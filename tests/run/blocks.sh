@@ -70,6 +70,7 @@ block O2 freed found free
 block O2 parts found in-use
 block O2 over-freed right
 block O2 mapping none
+block O2 numbers none
 for kind in main arena mapped parts; do
 	block musl $kind none
 done

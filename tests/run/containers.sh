@@ -46,5 +46,9 @@ element vector-end 'reg.row.end()'
 element optional 'reg.maybe->used'
 # one in an element of another one, and what only looks like a node
 element nested null
+# the links may be followed by some room
+element aligned null
+element aligned-list null
+element long-double null
 element copied null
 finish

@@ -133,6 +133,11 @@ static void make(const char *kind)
 		fill(block, 40);
 	} else if (strcmp(kind, "mapping") == 0) {
 		fill(room(1 << 20), 400);
+	} else if (strcmp(kind, "numbers") == 0) {
+		size_t *numbers = room(1 << 20);
+
+		numbers[1] = 8194;
+		session = (void *)(numbers + 12);
 	} else if (strcmp(kind, "freed") == 0) {
 		/* larger than what is kept for the next of its size */
 		freed = block = among_others(3000);

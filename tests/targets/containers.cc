@@ -32,7 +32,15 @@ struct member {
 	}
 };
 
+struct alignas(32) wide {
+	long first;
+	long used;
+};
+
 struct registry {
+	std::map<int, wide> wides;
+	std::unordered_map<int, long double> numbers;
+	std::list<wide> widest;
 	long id;
 	std::string name;
 	std::optional<item> maybe;
@@ -59,6 +67,9 @@ static void fill(registry &to)
 		std::string name = "k" + std::to_string(i);
 
 		to.items[name];
+		to.wides[i];
+		to.numbers[i];
+		to.widest.push_back({});
 		to.counts[i - 50] = i;
 		to.nested[name][short(i)];
 		to.members.insert({ i, 0 });
@@ -103,6 +114,12 @@ static long *own_place(const char *kind)
 		return word(reg.row, 1);
 	if (!strcmp(kind, "optional"))
 		return &reg.maybe->used;
+	if (!strcmp(kind, "aligned"))
+		return &reg.wides.at(7).used;
+	if (!strcmp(kind, "aligned-list"))
+		return &reg.widest.back().used;
+	if (!strcmp(kind, "long-double"))
+		return reinterpret_cast<long *>(&reg.numbers.at(7));
 	return nullptr;
 }
 

@@ -29,6 +29,7 @@ enum {
 	FIRST = HEAP_INFO + ARENA +
 		8, /* the first chunk, at a multiple of 16 */
 	PAGE = 4096,
+	MAPPED = 512 << 10,
 	IN_ARENA = CHUNK_NON_MAIN | CHUNK_PREV_IN_USE,
 };
 
@@ -298,52 +299,93 @@ static void a_heap_of_nothing_known_has_none(void **state)
 		     56, BLOCK_UNKNOWN);
 }
 
+/* Pages between others that are not readable. */
+static char *map_alone(void)
+{
+	char *pages = mmap(NULL, MAPPED + (size_t)2 * PAGE, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + PAGE, MAPPED, PROT_READ | PROT_WRITE),
+			 0);
+	return pages + PAGE;
+}
+
+static void unmap_alone(char *pages)
+{
+	munmap(pages - PAGE, MAPPED + (size_t)2 * PAGE);
+}
+
 static void a_chunk_that_is_mapped_alone_is_found(void **state)
 {
 	struct world *world = *state;
-	char *pages = mmap(NULL, (size_t)8 * PAGE, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint64_t *header = (void *)(pages + PAGE);
+	char *pages = map_alone();
+	uint64_t *header = (void *)pages;
 
-	assert_ptr_not_equal(pages, MAP_FAILED);
-	header[1] = (4 * PAGE) | CHUNK_MAPPED;
+	header[1] = MAPPED | CHUNK_MAPPED;
 	see(world, header);
-	assert_block(world, pages + 3 * PAGE, header + 2, 4 * PAGE - 16,
+	assert_block(world, pages + 3 * PAGE, header + 2, MAPPED - 16,
 		     BLOCK_IN_USE);
-	assert_none(world, pages + 5 * PAGE - 4);
+	assert_none(world, pages + MAPPED - 4);
 	assert_none(world, header);
-	assert_none(world, pages + 16);
 	/* it reaches over the end */
-	munmap(pages + 4 * PAGE, PAGE);
+	munmap(pages + MAPPED - PAGE, PAGE);
 	assert_none(world, pages + 3 * PAGE);
 	/* another one is there */
+	header[1] = (MAPPED / 2) | CHUNK_MAPPED;
+	assert_none(world, pages + 3 * PAGE);
+	unmap_alone(pages);
+}
+
+static void one_between_other_memory_is_none(void **state)
+{
+	struct world *world = *state;
+	char *pages = map_alone();
+	uint64_t *header = (void *)(pages + MAPPED / 4);
+	uint64_t *next = (void *)(pages + MAPPED / 2 + MAPPED / 4);
+
+	header[1] = (MAPPED / 2) | CHUNK_MAPPED;
+	see(world, header);
+	assert_none(world, header + 512);
+	next[1] = (MAPPED / 4) | CHUNK_MAPPED;
+	assert_block(world, header + 512, header + 2, MAPPED / 2 - 16,
+		     BLOCK_IN_USE);
+	unmap_alone(pages);
+}
+
+/* Two counters at the start of a mapping. */
+static void small_numbers_are_no_chunk_that_is_mapped_alone(void **state)
+{
+	struct world *world = *state;
+	char *pages = map_alone();
+	uint64_t *header = (void *)(pages + MAPPED - 2 * PAGE);
+
 	header[1] = (2 * PAGE) | CHUNK_MAPPED;
-	assert_none(world, pages + 2 * PAGE);
-	munmap(pages, (size_t)8 * PAGE);
+	see(world, header);
+	assert_none(world, header + 11);
+	unmap_alone(pages);
 }
 
 /* As aligned_alloc(3) makes it: the header before it stays. */
 static void an_aligned_chunk_is_the_one_that_was_handed_out(void **state)
 {
 	struct world *world = *state;
-	char *pages = mmap(NULL, (size_t)8 * PAGE, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pages = map_alone();
 	uint64_t *first = (void *)pages, *aligned = first + 6;
 
-	assert_ptr_not_equal(pages, MAP_FAILED);
-	first[1] = (8 * PAGE) | CHUNK_MAPPED;
+	first[1] = MAPPED | CHUNK_MAPPED;
 	aligned[0] = 48;
-	aligned[1] = (8 * PAGE - 48) | CHUNK_MAPPED;
+	aligned[1] = (MAPPED - 48) | CHUNK_MAPPED;
 	assert_int_equal((uintptr_t)(aligned + 2) % 64, 0);
 	see(world, first);
 	assert_none(world, pages + 2 * PAGE);
 	see(world, aligned);
-	assert_block(world, pages + 2 * PAGE, aligned + 2, 8 * PAGE - 64,
+	assert_block(world, pages + 2 * PAGE, aligned + 2, MAPPED - 64,
 		     BLOCK_IN_USE);
 	assert_none(world, pages + 24);
-	first[1] = (7 * PAGE) | CHUNK_MAPPED;
+	first[1] = (MAPPED - PAGE) | CHUNK_MAPPED;
 	assert_none(world, pages + 2 * PAGE);
-	munmap(pages, (size_t)8 * PAGE);
+	unmap_alone(pages);
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -434,6 +476,8 @@ int main(void)
 		TEST(what_is_left_of_the_heap_is_no_block),
 		TEST(a_heap_of_nothing_known_has_none),
 		TEST(a_chunk_that_is_mapped_alone_is_found),
+		TEST(one_between_other_memory_is_none),
+		TEST(small_numbers_are_no_chunk_that_is_mapped_alone),
 		TEST(an_aligned_chunk_is_the_one_that_was_handed_out),
 		TEST(blocks_of_the_library_are_found),
 		TEST(a_block_that_the_library_has_merged_is_none),
