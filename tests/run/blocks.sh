@@ -47,6 +47,30 @@ block()
 		has "$what: $4" "$report" type=race "variable.block.state=$4"
 }
 
+# value MEMBER: the 8 bytes of the race as an address
+value()
+{
+	local bytes
+
+	bytes=$(records --print "$1" "$report" type=race | head -n 1)
+	printf '0x%x\n' "0x$(fold -w 2 <<<"$bytes" | tac | tr -d '\n')"
+}
+
+# Each word has the address of its block, unless it was written before.
+replaced()
+{
+	local address what="replaced, $1"
+
+	meet "$1" --replay off -- "$TARGETS_DIR/blocks_replaced.O2" 20
+	address=$(named)
+	address=${address%% *}
+	case $address in
+	"$(value before)" | "$(value after)") ok "$what" ;;
+	null) ok "$what (no block is named)" ;;
+	*) is "$what" "$address" "$(value after)" ;;
+	esac
+}
+
 if skip_lacking registers "heap blocks"; then
 	finish
 fi
@@ -73,5 +97,8 @@ block O2 mapping none
 block O2 numbers none
 for kind in main arena mapped parts; do
 	block musl $kind none
+done
+for seed in 1 2 3 4 5 6; do
+	replaced "$seed"
 done
 finish
