@@ -12,10 +12,9 @@
 /* Put the text, which is not longer, in the place of `length' characters. */
 static void replace(char *at, size_t length, const char *text)
 {
-	size_t size = strlen(text);
-
-	memcpy(at, text, size);
-	memmove(at + size, at + length, strlen(at + length) + 1);
+	memmove(at + strlen(text), at + length, strlen(at + length) + 1);
+	while (*text)
+		*at++ = *text++;
 }
 
 /* What is in a std::optional is behind an arrow. */
