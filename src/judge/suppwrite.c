@@ -32,14 +32,27 @@ static void add_exactly(struct strbuf *out, const char *name)
 	strbuf_add(out, "$");
 }
 
+/* Of an index or a key behind the bracket: "3", "-7", "?", "\"alpha\""; else 0. */
+static size_t index_length(const char *name)
+{
+	size_t length = strspn(name, "-?0123456789");
+
+	if (name[0] == '"') {
+		length = 1 + strcspn(name + 1, "\"]");
+		length += name[length] == '"';
+	}
+	return name[length] == ']' ? length : 0;
+}
+
 /* A variable likewise: any element, and anywhere in what is not described. */
 static void add_variable(struct strbuf *out, const char *name)
 {
 	strbuf_add(out, "^");
 	while (*name) {
-		size_t digits = strspn(name + 1, "0123456789");
+		size_t digits = *name == '[' ? index_length(name + 1)
+					     : strspn(name + 1, "0123456789");
 
-		if ((*name == '[' && digits > 0 && name[1 + digits] == ']') ||
+		if ((*name == '[' && digits > 0) ||
 		    (*name == '+' && digits > 0 && !name[1 + digits])) {
 			strbuf_addf(out, "%c*", *name);
 			name += 1 + digits;

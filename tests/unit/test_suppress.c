@@ -492,6 +492,14 @@ static void what_is_written_suppresses_the_race(void **state)
 			  "or:code:00aa11bb+0x1179\n"
 			  "against:code:00aa11bb+0x1216\n"
 			  "or:fingerprint:");
+	/* any element of a map, by whatever key */
+	sample_set(&race->variable.name, "reg.items[\"a-1\"].used");
+	written_for(race, "and:variable:^reg.items[*].used$\n");
+	sample_set(&race->variable.name, "reg.counts[-7]");
+	written_for(race, "and:variable:^reg.counts[*]$\n");
+	sample_set(&race->variable.name, "chain[?].row[1..2]");
+	written_for(race, "and:variable:^chain[*].row[1..2]$\n");
+	sample_set(&race->variable.name, "shards[3].used");
 	/* marks in a name; a line break in one would begin another rule */
 	sample_set(&top->function, "std::f<$_0>\nrace:*");
 	written_for(race, "against:race_top:^std::f<*_0>*race:*$\n");
