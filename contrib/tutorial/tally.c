@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The clients of tallyd, for racewatch(1)'s example.
+ * The clients of tallyd, for racewatch-tutorial(7).
  *
  *	tally SOCKET            print the counts of the server
  *	tally --load SOCKET     be four clients that open sessions, until killed

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The server of racewatch(1)'s example, tallyd SOCKET: it counts the open
+ * The first program of racewatch-tutorial(7), tallyd SOCKET: it counts the open
  * sessions of each account. Each client has a thread of its own, a worker. To
  * close a session takes longer, in a server that is worth its name, so that is
  * left to another thread, the closer. When there is no client the counts
