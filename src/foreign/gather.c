@@ -322,12 +322,20 @@ static void name_block(struct gather *gather)
 	gather->failed |= !race->variable.name;
 }
 
+/* NULL: it has none. */
+static bool same_name(const char *one, const char *other)
+{
+	return one && other ? strcmp(one, other) == 0 : one == other;
+}
+
 /*
  * A line may access several sizes, or members of a variable: then none tells which
  * access it was.
  */
 static struct error *combine(struct race *first, struct race *race)
 {
+	bool bytes = !first->variable.symbol && !race->variable.symbol &&
+		     !same_name(first->variable.name, race->variable.name);
 	bool members = first->variable.symbol &&
 		       (first->address == 0 ||
 			first->variable.offset != race->variable.offset);
@@ -346,6 +354,10 @@ static struct error *combine(struct race *first, struct race *race)
 	}
 	if (!err && members)
 		first->address = 0;
+	if (!err && bytes) {
+		free(first->variable.name);
+		first->variable.name = NULL;
+	}
 	return err;
 }
 

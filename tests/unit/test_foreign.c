@@ -771,6 +771,38 @@ static void of_several_members_no_address_is_kept(void **state)
 	}
 }
 
+static void of_several_bytes_of_a_block_none_are_kept(void **state)
+{
+	static const char text[] =
+		"WARNING: ThreadSanitizer: data race (pid=1)\n"
+		"  Read of size 4 at 0x7b0%d by thread T1:\n"
+		"    #0 get /src/a.c:9 (a+0x1218)\n"
+		"  Previous write of size 4 at 0x7b0%d by main thread:\n"
+		"    #0 main /src/a.c:12 (a+0x1300)\n"
+		"  Location is heap block of size 16 at 0x7b00 allocated by main thread:\n"
+		"    #0 main /src/a.c:7 (a+0x1200)\n";
+	static const int at[] = { 4, 4, 8, 8 };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(at) / sizeof(*at); n++) {
+		struct strbuf all = { 0 };
+		struct foreign_report report;
+
+		for (size_t i = 0; i <= n; i++)
+			strbuf_addf(&all, text, at[i], at[i]);
+		parse(strbuf_text(&all), &report);
+		assert_int_equal(report.races.count, 1);
+		if (n < 2)
+			assert_string_equal(
+				race_at(&report, 0)->variable.name,
+				"bytes 4..7 of a block of 16 of main");
+		else
+			assert_null(race_at(&report, 0)->variable.name);
+		foreign_report_deinit(&report);
+		strbuf_deinit(&all);
+	}
+}
+
 static void reports_of_other_kinds_are_counted(void **state)
 {
 	struct foreign_report report;
@@ -814,6 +846,7 @@ int main(void)
 		cmocka_unit_test(threads_of_another_process_are_others),
 		cmocka_unit_test(of_several_sizes_none_is_kept),
 		cmocka_unit_test(of_several_members_no_address_is_kept),
+		cmocka_unit_test(of_several_bytes_of_a_block_none_are_kept),
 		cmocka_unit_test(reports_of_other_kinds_are_counted),
 	};
 
