@@ -457,8 +457,9 @@ next_of_others(const struct vec *stores,
 			return store;
 		wanted.value = question->low;
 		if (store->thread == question->thread ||
-		    store->value > question->low) {
-			wanted.thread++;
+		    store->value >= question->low) {
+			if (wanted.thread++ == UINT32_MAX)
+				return NULL;
 			wanted.value = 0;
 		}
 		*i = first_from(stores, &wanted, compare_stores);
@@ -685,7 +686,9 @@ static struct error *find_others_standing(struct standing *standing)
 	     !err && !standing->found &&
 	     (store = next_of_others(&published->stores, question, &i));
 	     i++) {
+		standing->instructions++;
 		if (store->location != question->from &&
+		    !map_get(&standing->words, store->location) &&
 		    is_read_by_others(published, question, store->location))
 			err = look_at_store(standing, store);
 	}

@@ -1234,6 +1234,16 @@ static void or_may_not_have_left_it(void **state)
 	assert_int_equal(judge_round(), TRANSFER_ORDERED);
 }
 
+/* Of an allocation of no bytes no address was stored. */
+static void a_block_of_no_bytes_is_looked_for_once(void **state)
+{
+	(void)state;
+	block_at(1, OBJECT, 0);
+	links_object(3, false);
+	goes_round_again();
+	judge_round();
+}
+
 /*
  * Thread 1 links the object twice, and writes to it in between; thread 2 has the
  * container from before that, and may load the link at any time.
@@ -1367,6 +1377,7 @@ int main(void)
 		TEST(nor_if_it_is_there_until_it_is_read_later),
 		TEST(an_earlier_owner_may_have_left_it_there),
 		TEST(or_may_not_have_left_it),
+		TEST(a_block_of_no_bytes_is_looked_for_once),
 		TEST(a_link_that_is_written_again_may_be_loaded_before),
 		TEST(but_not_what_is_in_the_object_itself),
 		TEST(a_reader_may_come_again_without_a_cell),
