@@ -23,7 +23,7 @@ enum {
 	BUFFER = 512, /* bytes of a buffer of std::deque */
 	KEY_MAX = 32, /* characters of a key */
 	STRING_SIZE = 32, /* of std::string */
-	PEEL_MAX = 32,
+	DEPTH_MAX = 32, /* members of members */
 };
 
 /* What to find, and with what. */
@@ -251,7 +251,7 @@ static bool has_word_alignment(Dwarf_Die type, int depth)
 	Dwarf_Die child, inner;
 	Dwarf_Word size;
 
-	if (depth > PEEL_MAX || dwarf_hasattr(&type, DW_AT_alignment))
+	if (depth > DEPTH_MAX || dwarf_hasattr(&type, DW_AT_alignment))
 		return false;
 	switch (dwarf_tag(&type)) {
 	case DW_TAG_base_type:
@@ -342,28 +342,6 @@ bool container_is_links(Dwarf_Die *type)
 	return false;
 }
 
-/* Without typedefs and qualifiers; false: it is declared only. */
-static bool peel(Dwarf_Die *type)
-{
-	for (int i = 0; i < PEEL_MAX; i++) {
-		switch (dwarf_tag(type)) {
-		case DW_TAG_typedef:
-		case DW_TAG_const_type:
-		case DW_TAG_volatile_type:
-			if (!die_referred(type, DW_AT_type, type))
-				return false;
-			break;
-		case DW_TAG_structure_type:
-		case DW_TAG_class_type:
-		case DW_TAG_union_type:
-			return die_complete(type);
-		default:
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool child_type(Dwarf_Die *type, int tag, const char *name,
 		       Dwarf_Die *ret)
 {
@@ -376,7 +354,7 @@ static bool child_type(Dwarf_Die *type, int tag, const char *name,
 
 		if (dwarf_tag(&child) == tag && own && strcmp(own, name) == 0)
 			return die_referred(&child, DW_AT_type, ret) &&
-			       peel(ret);
+			       die_plain(ret);
 	} while (die_next(&child));
 	return false;
 }

@@ -44,6 +44,29 @@ bool die_complete(Dwarf_Die *type)
 	return !dwarf_hasattr(type, DW_AT_declaration);
 }
 
+bool die_plain(Dwarf_Die *type)
+{
+	for (int i = 0; i < DIE_TYPEDEFS_MAX; i++) {
+		switch (dwarf_tag(type)) {
+		case DW_TAG_typedef:
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_restrict_type:
+		case DW_TAG_atomic_type:
+			if (!die_referred(type, DW_AT_type, type))
+				return false;
+			break;
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_union_type:
+			return die_complete(type);
+		default:
+			return true;
+		}
+	}
+	return false;
+}
+
 Dwarf_Word die_number(Dwarf_Die *die, unsigned int attribute,
 		      Dwarf_Word fallback)
 {

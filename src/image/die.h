@@ -26,6 +26,13 @@ bool die_referred(Dwarf_Die *die, unsigned int attribute, Dwarf_Die *ret);
  */
 bool die_complete(Dwarf_Die *type);
 
+/*
+ * Put the type without typedefs and qualifiers, DIE_TYPEDEFS_MAX at most, in its place.
+ * False: there are more, it is void, or declared and not defined.
+ */
+enum { DIE_TYPEDEFS_MAX = 32 };
+bool die_plain(Dwarf_Die *type);
+
 /* An unsigned attribute, or fallback. */
 Dwarf_Word die_number(Dwarf_Die *die, unsigned int attribute,
 		      Dwarf_Word fallback);

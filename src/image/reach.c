@@ -24,7 +24,6 @@ enum {
 	ELEMENTS_MAX = 8192,
 	LEVELS_MAX = 12, /* structs in structs */
 	DEPTH_MAX = 3,
-	PEEL_MAX = 32,
 };
 
 /* How much worse a name is than one for the variable's own bytes. */
@@ -62,30 +61,6 @@ void reach_deinit(struct reach *reach)
 	vec_deinit(&reach->objects);
 	map_deinit(&reach->seen);
 	free(reach->found.name);
-}
-
-/* The type without typedefs and qualifiers; false for void. */
-static bool plain_type(Dwarf_Die *type)
-{
-	for (int i = 0; i < PEEL_MAX; i++) {
-		switch (dwarf_tag(type)) {
-		case DW_TAG_typedef:
-		case DW_TAG_const_type:
-		case DW_TAG_volatile_type:
-		case DW_TAG_restrict_type:
-		case DW_TAG_atomic_type:
-			if (!die_referred(type, DW_AT_type, type))
-				return false;
-			break;
-		case DW_TAG_structure_type:
-		case DW_TAG_class_type:
-		case DW_TAG_union_type:
-			return die_complete(type);
-		default:
-			return true;
-		}
-	}
-	return false;
 }
 
 static uint64_t size_of(Dwarf_Die *type)
@@ -326,7 +301,7 @@ static void look_at_pointer(const struct looking *looking, Dwarf_Die *type,
 	/* nothing lives in the first page */
 	if (pointer.value < 4096 ||
 	    !die_referred(type, DW_AT_type, &pointer.target) ||
-	    !plain_type(&pointer.target))
+	    !die_plain(&pointer.target))
 		return;
 	tag = dwarf_tag(&pointer.target);
 	pointer.size = size_of(&pointer.target);
@@ -442,7 +417,7 @@ static void look_at_elements(struct looking *looking, Dwarf_Die *type,
 	if (!die_referred(type, DW_AT_type, &inner))
 		return;
 	plain = inner;
-	if (!plain_type(&plain) ||
+	if (!die_plain(&plain) ||
 	    (!is_pointer(dwarf_tag(&plain)) && !is_compound(dwarf_tag(&plain))))
 		return;
 	size = size_of(&plain);
@@ -465,7 +440,7 @@ static void look_at(struct looking *looking, const Dwarf_Die *type,
 	int tag;
 
 	if (level > LEVELS_MAX || offset >= looking->size ||
-	    looking->reach->pointers > POINTERS_MAX || !plain_type(&plain))
+	    looking->reach->pointers > POINTERS_MAX || !die_plain(&plain))
 		return;
 	tag = dwarf_tag(&plain);
 	member = is_compound(tag) ? container_member(&plain) : NULL;
@@ -541,7 +516,7 @@ void reach_add_variable(struct reach *reach, Dwarf_Die *variable, char *name,
 		return;
 	}
 	if (die_referred(variable, DW_AT_type, &object.type) &&
-	    plain_type(&object.type)) {
+	    die_plain(&object.type)) {
 		if (place->in_memory &&
 		    holds(reach, place->address, size_of(&object.type)))
 			offer_variable(reach, variable, &object);
