@@ -262,7 +262,8 @@ static bool has_word_alignment(Dwarf_Die type, int depth)
 	case DW_TAG_array_type:
 		if (dwarf_hasattr(&type, DW_AT_GNU_vector))
 			return false;
-		/* fall through */
+		return die_referred(&type, DW_AT_type, &inner) &&
+		       has_word_alignment(inner, depth + 1);
 	case DW_TAG_typedef:
 	case DW_TAG_const_type:
 	case DW_TAG_volatile_type:
