@@ -282,7 +282,9 @@ static struct error *watch_session(const struct watch_options *options,
 	};
 	struct error *err = watching_run(&watching, ret_status);
 
-	return err && output->counts.sum.elapsed_ns == 0
+	/* what explains it takes hold of processes, which the sandbox refuses */
+	return err && output->counts.sum.elapsed_ns == 0 &&
+			       !output->counts.sandboxed
 		       ? refusal_explain(err, options->pid)
 		       : err;
 }

@@ -11,8 +11,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/opener.h"
 #include "image/image.h"
 #include "sampling/sampler-runs.h"
+#include "sys/sandbox.h"
 #include "wire/running.h"
 
 /* A program that nobody races with gets no sites for so long. */
@@ -28,6 +30,27 @@ static bool message_read(const void *payload, size_t size, void *ret,
 	return true;
 }
 
+/*
+ * Not before: what explains a start that failed takes hold of processes. The program is
+ * watched all the same where the kernel refuses the sandbox.
+ */
+static void message_confine(struct session *session)
+{
+	struct sandbox sandbox;
+	struct error *err;
+
+	if (!session->config->sandbox)
+		return;
+	sandbox = *session->config->sandbox;
+	sandbox.pids[0] = session->tracer.pid;
+	sandbox.pids[1] = opener_pid(session->opener);
+	err = sandbox_enter(&sandbox);
+	session->counts.sandboxed = !err;
+	if (err && session->sink->note)
+		session->sink->note(session->sink->context, error_message(err));
+	error_free(err);
+}
+
 static struct error *message_started(struct session *session,
 				     const void *payload, size_t size)
 {
@@ -39,6 +62,7 @@ static struct error *message_started(struct session *session,
 	started.reason[sizeof(started.reason) - 1] = '\0';
 	memcpy(session->counts.backend, started.backend, WIRE_NAME);
 	session->counts.pid = started.pid;
+	message_confine(session);
 	session->counts.kernel_accesses = started.kernel_accesses;
 	/* by the tracer's clock, which is ours: we may come to it late */
 	session->started_ns = started.begun_ns;

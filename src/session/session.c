@@ -19,7 +19,6 @@
 #include "image/image.h"
 #include "report/source.h"
 #include "sampling/coverage.h"
-#include "sys/sandbox.h"
 
 static const uint64_t STATUS_PERIOD_NS = 2 * CLOCK_BEAT_NS;
 /* what may be computed for the first breakpoint before being nice */
@@ -257,24 +256,6 @@ static struct error *session_watch(struct session *session)
 	return err ? err : end;
 }
 
-/* The program is watched all the same where the kernel refuses it. */
-static void session_confine(struct session *session)
-{
-	struct sandbox sandbox;
-	struct error *err;
-
-	if (!session->config->sandbox)
-		return;
-	sandbox = *session->config->sandbox;
-	sandbox.pids[0] = session->tracer.pid;
-	sandbox.pids[1] = opener_pid(session->opener);
-	err = sandbox_enter(&sandbox);
-	session->counts.sandboxed = !err;
-	if (err && session->sink->note)
-		session->sink->note(session->sink->context, error_message(err));
-	error_free(err);
-}
-
 struct error *session_run(const struct session_config *config,
 			  const struct session_sink *sink,
 			  struct session_result *ret)
@@ -302,10 +283,8 @@ struct error *session_run(const struct session_config *config,
 	if ((!session_learn_init(&session) || !session_aim_init(&session)) &&
 	    !err)
 		err = error_nomem;
-	if (!err) {
-		session_confine(&session);
+	if (!err)
 		err = session_watch(&session);
-	}
 	if (!err)
 		*ret = session.result;
 	session_deinit(&session);
