@@ -4,6 +4,7 @@
  * made here as the GNU C library makes that of a second arena.
  */
 #include "conflict/block.h"
+#include "sanitized.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -388,12 +389,6 @@ static void an_aligned_chunk_is_the_one_that_was_handed_out(void **state)
 	unmap_alone(pages);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OWN_MALLOC 0
-#else
-#define OWN_MALLOC 1
-#endif
-
 static void assert_own(struct world *world, char *block, size_t size)
 {
 	struct race_block found;
@@ -437,7 +432,7 @@ static void blocks_of_the_library_are_found(void **state)
 {
 	pthread_t thread;
 
-	if (!OWN_MALLOC)
+	if (SANITIZED)
 		skip();
 	assert_own_all(*state);
 	assert_int_equal(pthread_create(&thread, NULL, in_thread, *state), 0);
@@ -449,7 +444,7 @@ static void a_block_that_the_library_has_merged_is_none(void **state)
 	char *before, *block, *after;
 	uintptr_t inside;
 
-	if (!OWN_MALLOC)
+	if (SANITIZED)
 		skip();
 	before = calloc(1, 3000);
 	block = calloc(1, 3000);

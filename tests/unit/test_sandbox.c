@@ -31,19 +31,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "sanitized.h"
 #include "sys/sandbox.h"
-
-/* Its leak checker attaches to threads. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED true
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED false
-#endif
 
 /* In the child: what is not so ends it, and the number of its line is told. */
 #define must(condition)                                                       \
