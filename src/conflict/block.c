@@ -24,7 +24,7 @@ enum {
 	 * static program takes of [heap], or behind what an arena begins with.
 	 */
 	FIRST_CHUNK_MAX = 16 << 10,
-	FIRST_CHUNKS = 8, /* so many places are tried */
+	FIRST_CHUNKS = 8, /* places that are tried, at most */
 	/* malloc/arena.c: the heaps of other arenas than the main one */
 	HEAP_MAX = 64 << 20,
 	HEAP_INFO_MIN = 32,
